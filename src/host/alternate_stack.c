@@ -13,11 +13,10 @@
  * Locks: those of the samplers, which wait with patience.
  * Tested by: e2e.alternate_stacks, e2e.signal_calls, e2e.crash
  */
-#include "host/alternate_stack.h"
+#include "host/hooks.h"
 
 #include "arch/system_call.h"
 #include "crash/crash_stacks.h"
-#include "host/process.h"
 #include "host/real.h"
 #include "host/samplers.h"
 #include "threads/small_stacks.h"

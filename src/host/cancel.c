@@ -14,10 +14,9 @@
  * Locks: the one of sampling_handler.c, before and after the real call.
  * Tested by: e2e.cancelled_anywhere, e2e.alternate_stacks
  */
-#include "host/cancel.h"
+#include "host/hooks.h"
 
 #include "arch/system_call.h"
-#include "host/process.h"
 #include "host/real.h"
 #include "host/sampling_handler.h"
 #include "sys/apart.h"

@@ -17,11 +17,9 @@
  * Locks: none here; the event before_confinement takes the session's lock.
  * Tested by: e2e.seccomp, e2e.clocks
  */
-#include "host/confinement.h"
+#include "host/hooks.h"
 
 #include "host/dispositions.h"
-#include "host/identity.h"
-#include "host/process.h"
 #include "host/real.h"
 #include "sys/clock.h"
 

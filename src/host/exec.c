@@ -19,9 +19,8 @@
  * Locks: those of the samplers, which wait with patience.
  * Tested by: e2e.cpprof_record_exec, e2e.perf
  */
-#include "host/exec.h"
+#include "host/hooks.h"
 
-#include "host/process.h"
 #include "host/real.h"
 #include "host/samplers.h"
 

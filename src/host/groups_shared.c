@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * groups_shared.c: setgroups and initgroups (host/identity.h).
+ * groups_shared.c: setgroups and initgroups (host/identity.c).
  *
  * libc.a has no second name for setgroups, and a static program that looks groups up is warned by
  * the linker: libpprof_static.a does without this file. What it lacks then is small: our threads
@@ -15,7 +15,7 @@
  * Tested by: e2e.identity
  */
 #include "base/memory.h"
-#include "host/identity.h"
+#include "host/hooks.h"
 #include "host/pausable.h"
 #include "host/real.h"
 

@@ -8,15 +8,8 @@
  */
 #include "host/hooks.h"
 
-#include "host/alternate_stack.h"
-#include "host/cancel.h"
-#include "host/confinement.h"
 #include "host/dispositions.h"
-#include "host/exec.h"
-#include "host/identity.h"
 #include "host/sampling_handler.h"
-#include "host/threads.h"
-#include "host/unload.h"
 #include "threads/thread_answers.h"
 #include "threads/thread_launches.h"
 
@@ -25,7 +18,6 @@ void pp_hooks_init(const pp_process_events *wanted)
     pp_hook_threads_init();
     pp_hook_dispositions_init();
     pp_hook_exec_init();
-    pp_hook_unload_init();
     pp_hook_confinement_init();
     pp_hook_identity_init();
     pp_hook_alternate_stack_init();

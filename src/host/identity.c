@@ -19,11 +19,10 @@
  * Locks: those of pausable.c.
  * Tested by: e2e.identity
  */
-#include "host/identity.h"
+#include "host/hooks.h"
 
 #include "arch/system_call.h"
 #include "host/pausable.h"
-#include "host/process.h"
 #include "host/real.h"
 #include "sys/sampling_signal.h"
 #include "sys/tasks.h"

@@ -15,7 +15,7 @@
 #include "arch/system_call.h"
 #include "base/memory.h"
 #include "base/shown_as.h"
-#include "host/threads.h"
+#include "host/hooks.h"
 #include "sys/apart.h"
 #include "sys/clock.h"
 #include "sys/lock.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * process.c: follows the process through fork to its end, and passes the events of the hooks on.
+ * process.c: follows the process through fork and dlclose to its end, and passes the events of the
+ * hooks on.
  *
  * The library follows fork() through pthread_atfork, whose handlers libc's own callers of fork
  * (system, popen, daemon, forkpty) run as well. All signals are blocked during fork: a signal of
@@ -14,10 +15,11 @@
  * A child of vfork, or of a raw clone, has not run the handlers. Its process id shows what it is.
  *
  * Zone: HOOK. The program may call _exit from its signal handlers.
- * Owns: the owner's process id and the events; the signal mask from before the fork (8 bytes of
- * TLS).
+ * Locks: none here; the real dlclose takes the loader's.
+ * Owns: the owner's process id, the events, the pair of functions around dlclose; the signal mask
+ * from before the fork (8 bytes of TLS).
  * Tested by: e2e.exit, e2e.children, e2e.fatal_signals, e2e.seccomp,
- *            e2e.crash
+ *            e2e.crash, stress.unload, e2e.hooks
  */
 #include "host/process.h"
 
@@ -25,6 +27,7 @@
 #include "base/compiler.h"
 #include "base/shown_as.h"
 #include "crash/dump_turn.h"
+#include "host/real.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
 
@@ -34,10 +37,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+typedef int dlclose_function(void *);
+
 static struct {
     pp_process_events events;
     int owner_pid;
     bool nothing_to_end; /* see pp_hook_tell_confinement() */
+    void *real_dlclose;
+    void (*before_dlclose)(void);
+    void (*after_dlclose)(void);
 } state;
 
 static PP_TLS pp_signal_mask mask_before_fork;
@@ -49,13 +57,6 @@ bool pp_hook_is_owner(void)
 }
 
 /* ---- events ---- */
-
-void pp_hook_tell_unload(void)
-{
-    if (state.events.before_unload != NULL) {
-        state.events.before_unload();
-    }
-}
 
 void pp_hook_tell_exec(pp_exec *exec)
 {
@@ -112,6 +113,37 @@ void pp_hook_tell_end(const void *interrupted)
     if (!over && state.events.at_end != NULL && pp_hook_is_owner()) {
         state.events.at_end(interrupted);
     }
+}
+
+/* ---- dlclose ---- */
+
+void pp_hook_around_unload(void (*before)(void), void (*after)(void))
+{
+    __atomic_store_n(&state.after_dlclose, after, __ATOMIC_RELEASE);
+    __atomic_store_n(&state.before_dlclose, before, __ATOMIC_RELEASE);
+}
+
+static void call_if_set(void (**place)(void))
+{
+    void (*function)(void) = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+    if (function != NULL) {
+        function();
+    }
+}
+
+/* The library that goes may hold code of samples that have no mapping yet: the event remembers the
+ * mapping in time. */
+__attribute__((visibility("default"))) int dlclose(void *handle)
+{
+    dlclose_function *real = (dlclose_function *)pp_real(&state.real_dlclose, "dlclose");
+    if (real == NULL) {
+        return -1;
+    }
+    call_if_set(&state.events.before_unload);
+    call_if_set(&state.before_dlclose);
+    int result = real(handle);
+    call_if_set(&state.after_dlclose);
+    return result;
 }
 
 /* ---- fork ---- */
@@ -184,6 +216,7 @@ PP_NOT_SHOWN(at_normal_end);
 
 void pp_hook_process_init(const pp_process_events *wanted)
 {
+    pp_real(&state.real_dlclose, "dlclose");
     state.owner_pid = pp_task_process();
     state.events = *wanted;
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);

@@ -60,12 +60,14 @@ typedef struct pp_process_events {
  * the library is loaded. NORMAL. */
 void pp_hook_process_init(const pp_process_events *wanted);
 
+/* From now on the hook of dlclose calls `before` ahead of each call of the program, and `after` when
+ * the call is over. One pair only: a later one replaces it. */
+void pp_hook_around_unload(void (*before)(void), void (*after)(void));
+
 /* False in a child of vfork or of a raw clone, whose memory may be the parent's. */
 bool pp_hook_is_owner(void);
 
 /* ---- for the hooks: each function calls the event of its name, if there is one ---- */
-
-void pp_hook_tell_unload(void);
 
 /* Only the owner may call these two. The second one preserves errno. */
 void pp_hook_tell_exec(pp_exec *exec);

@@ -12,16 +12,22 @@
  * Zone: NORMAL (pthread_create allocates anyway). But this file does not call the program's malloc:
  *       in the new thread it would create a malloc arena that the thread may never need.
  * Owns: the key.
- * Tested by: e2e.threads, e2e.labels
+ * Tested by: e2e.threads, e2e.labels, unit.labels_api
  */
-#include "host/threads.h"
+#include "host/hooks.h"
 
 #include "arch/stubs.h"
+#include "crash/crash_stacks.h"
 #include "host/real.h"
 #include "host/samplers.h"
-#include "host/thread_life.h"
+#include "store/labels.h"
+#include "sys/own_work.h"
 #include "sys/tasks.h"
+#include "threads/small_stacks.h"
 #include "threads/thread_launches.h"
+#include "unwind/scratch.h"
+#include "unwind/stack_memo.h"
+#include "unwind/stack_memory.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -66,7 +72,7 @@ static void declare_stack(size_t stack_size)
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     uintptr_t limit = top + ABOVE_CONTROL_BLOCK - stack_size;
     if (here < top && here >= limit && limit < top) {
-        pp_thread_declare_stack(limit, top);
+        pp_stack_declare(limit, top);
     }
 }
 
@@ -95,7 +101,10 @@ pp_hook_thread_prepare(pp_thread_launch *l, uintptr_t sp, uintptr_t fp, uintptr_
         pthread_setspecific(state.end_key, (void *)1);
     }
     pp_caller caller = pp_caller_at_entry(sp, fp, bx);
-    pp_thread_begin(next.function, &caller, l->labels, &l->creation);
+    pp_labels_exchange(l->labels);
+    pp_thread_creation_begin(next.function, &l->creation);
+    pp_samplers_thread_begins(next.function, &caller);
+    pp_crash_stack_begin();
     pp_thread_launch_give_back(l); /* now the thread has its record */
     clear_stack();
     return next;
@@ -103,6 +112,17 @@ pp_hook_thread_prepare(pp_thread_launch *l, uintptr_t sp, uintptr_t fp, uintptr_
 
 PP_STUB_THREAD_START(pp_hook_thread_start, pp_hook_thread_prepare);
 void *pp_hook_thread_start(void *record);
+
+static void end_thread(void)
+{
+    pp_samplers_tell(PP_THREAD_ENDS);
+    pp_small_stacks_set_own(0);
+    pp_crash_stack_end();
+    pp_scratch_thread_end();
+    pp_memo_thread_end();
+    pp_thread_creation_end(); /* after this no thread reads its labels */
+    pp_labels_unref(pp_labels_exchange(NULL));
+}
 
 /* Destructors of other keys may still use CPU time. So this one sets its key again, and does its
  * work in the last round of destructors. */
@@ -112,7 +132,7 @@ static void on_thread_end(void *round)
     if (next < PTHREAD_DESTRUCTOR_ITERATIONS) {
         pthread_setspecific(state.end_key, (void *)next);
     } else {
-        pp_thread_end();
+        end_thread();
     }
 }
 
@@ -146,7 +166,7 @@ static pp_thread_launch *new_launch(uintptr_t start, void *argument, size_t stac
         l->start.address = start;
         l->argument = argument;
         l->stack_size = stack_size;
-        l->labels = pp_thread_labels();
+        l->labels = pp_labels_ref(pp_labels_current());
     }
     return l;
 }
@@ -154,7 +174,7 @@ static pp_thread_launch *new_launch(uintptr_t start, void *argument, size_t stac
 /* The thread could not be created. */
 static void drop_launch(pp_thread_launch *l)
 {
-    pp_thread_drop_labels(l->labels);
+    pp_labels_unref(l->labels);
     pp_thread_launch_give_back(l);
 }
 
@@ -239,7 +259,7 @@ static void declare_main_stack(void)
     uintptr_t room = size.rlim_cur < main_stack_max ? (uintptr_t)size.rlim_cur : main_stack_max;
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     if (here < top && here >= top - room) {
-        pp_thread_declare_stack(top - room, top);
+        pp_stack_declare(top - room, top);
     }
 }
 
@@ -253,7 +273,9 @@ static void see_end_of_this_thread(void)
 void pp_hook_thread_leave(void)
 {
     see_end_of_this_thread();
-    pp_thread_leave();
+    pp_own_work_for_ever();
+    pp_thread_creation_disown();
+    pp_samplers_tell(PP_THREAD_ENDS);
 }
 
 void pp_hook_threads_init(void)
@@ -261,7 +283,7 @@ void pp_hook_threads_init(void)
     pp_real(&state.real_create, "pthread_create");
     pp_real(&state.real_c11_create, "thrd_create");
     declare_main_stack();
-    pp_thread_was_there();
+    pp_thread_creation_begin(0, &(pp_thread_creation){.stack = NULL}); /* it was there before */
     state.end_key_made = pthread_key_create(&state.end_key, on_thread_end) == 0;
     see_end_of_this_thread();
 }

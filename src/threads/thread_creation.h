@@ -30,7 +30,7 @@ void pp_thread_creation_begin(uintptr_t entry, const pp_thread_creation *creatio
 void pp_thread_creation_end(void);
 
 /* Marks the calling thread as libpprof's own: no profile of threads shows it. A caller that has a
- * CPU profile leave the thread out, too, goes on with pp_thread_leave() (host/thread_life.h). */
+ * CPU profile leave the thread out, too, goes on with pp_hook_thread_leave() (host/hooks.h). */
 void pp_thread_creation_disown(void);
 
 /* In the child of fork. */

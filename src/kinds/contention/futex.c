@@ -9,7 +9,7 @@
  * Zone: HOOK.
  * Tested by: unit.contention_kinds
  */
-#include "host/confinement.h"
+#include "host/hooks.h"
 #include "kinds/contention/contention.h"
 
 #include <errno.h>

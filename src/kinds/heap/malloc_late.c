@@ -32,8 +32,8 @@
  */
 #include "kinds/heap/malloc_late.h"
 
+#include "host/process.h"
 #include "host/real.h"
-#include "host/unload.h"
 #include "kinds/heap/malloc_bootstrap.h"
 #include "kinds/heap/malloc_fallback.h"
 #include "kinds/heap/malloc_mappings.h"
