@@ -7,7 +7,6 @@
 #include "connection.h"
 
 #include "address.h"
-#include "line.h"
 
 #include <pprof_http_door.h>
 
@@ -62,8 +61,7 @@ short connection_events(const connection *c)
     case CONNECTION_LINGERS:
         return POLLIN;
     case CONNECTION_WAITS:
-        /* A client that sends a line may close its side after it (`nc -N`). */
-        return c->rules->speaks_lines ? 0 : POLLRDHUP;
+        return POLLRDHUP;
     case CONNECTION_WRITES:
         return POLLOUT;
     default:
@@ -118,10 +116,6 @@ static int begin_answer(void *context, int status, const pprof_http_header *head
 {
     connection *c = context;
     c->out_head_length = 0;
-    if (c->rules->speaks_lines) {
-        add_head(c, "%d ", status);
-        return 0;
-    }
     add_head(c, "HTTP/1.1 %d %s\r\n", status, reason_of(status));
     for (size_t i = 0; i < count; i++) {
         add_head(c, "%s: %s\r\n", headers[i].name, headers[i].value);
@@ -138,22 +132,13 @@ static int add_to_answer(void *context, const void *data, size_t length)
 static void send_answer(connection *c, uint64_t now_ns);
 static void look_at_request(connection *c, uint64_t now_ns);
 
-static void end_http_head(connection *c)
+static void end_head(connection *c, uint64_t now_ns)
 {
     bool is_head = c->request.method != NULL && strcmp(c->request.method, "HEAD") == 0;
     if (!is_head) {
         add_head(c, "Content-Length: %zu\r\n", c->out.length);
     }
     add_head(c, "Connection: %s\r\n\r\n", c->keeps_alive ? "keep-alive" : "close");
-}
-
-static void end_head(connection *c, uint64_t now_ns)
-{
-    if (c->rules->speaks_lines) {
-        add_head(c, "%zu\n", c->out.length);
-    } else {
-        end_http_head(c);
-    }
     c->sent = 0;
     enter(c, CONNECTION_WRITES, now_ns, write_ns);
     send_answer(c, now_ns);
@@ -200,7 +185,7 @@ bool connection_is_twin(const connection *c, const connection *other)
 {
     return c != other && c->state == CONNECTION_IS_DUE && other->state == CONNECTION_IS_DUE &&
            c->answer != NULL && other->answer != NULL &&
-           pprof_http_door_3.are_same(c->answer, other->answer);
+           pprof_http_door_4.are_same(c->answer, other->answer);
 }
 
 void connection_copy_answer(connection *c, const connection *twin)
@@ -292,7 +277,10 @@ static void begin_request(connection *c, uint64_t now_ns)
                                        .body_size = r->body_size,
                                        .headers = told,
                                        .header_count = sizeof told / sizeof *told};
-    if (pprof_http_begin(&wanted, &c->answer, &wait_ns) != 0) {
+    int error = c->rules->is_control
+                    ? pprof_http_door_4.begin_control(&wanted, &c->answer, &wait_ns)
+                    : pprof_http_begin(&wanted, &c->answer, &wait_ns);
+    if (error != 0) {
         refuse(c, 500, "no memory", now_ns);
         return;
     }
@@ -336,37 +324,8 @@ static void read_head(connection *c, uint64_t now_ns)
     }
 }
 
-/* ---- a line ---- */
-
-static void begin_line(connection *c, uint64_t now_ns)
-{
-    uint64_t wait_ns = 0;
-    if (pprof_http_door_3.ask(c->in.data, &c->answer, &wait_ns) != 0) {
-        refuse(c, 500, "no memory", now_ns);
-        return;
-    }
-    enter(c, wait_ns > 0 ? CONNECTION_WAITS : CONNECTION_IS_DUE, now_ns, wait_ns);
-}
-
-static void look_at_line(connection *c, uint64_t now_ns)
-{
-    long status = line_read(c->in.data, c->in.length);
-    if (status < 0) {
-        refuse(c, (int)-status,
-               status == -414 ? "the line is too long" : "the line has a control character",
-               now_ns);
-    } else if (status > 0) {
-        c->length = (size_t)status;
-        begin_line(c, now_ns);
-    }
-}
-
 static void look_at_request(connection *c, uint64_t now_ns)
 {
-    if (c->rules->speaks_lines) {
-        look_at_line(c, now_ns);
-        return;
-    }
     if (c->length == 0) {
         read_head(c, now_ns);
     }

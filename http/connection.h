@@ -39,7 +39,7 @@ typedef struct connection_rules {
     uint64_t (*now_ns)(void);
     token token;
     bool only_loopback_hosts;
-    bool speaks_lines; /* a control socket: clients send a line; only this user's, and root's */
+    bool is_control; /* clients are this user's, or root's, and may change what is recorded */
     uid_t user;
 } connection_rules;
 

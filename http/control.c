@@ -31,7 +31,7 @@ static void complain(void)
 {
     char message[sizeof control.why.text + 64];
     snprintf(message, sizeof message, "control: no socket: %s", control.why.text);
-    pprof_http_door_3.log(message);
+    pprof_http_door_4.log(message);
 }
 
 /* A path that is too long for a socket begins with the folder's descriptor instead. */
@@ -73,7 +73,8 @@ static int open_in(const socket_folder *folder, const char *name)
         close(fd);
         return -EPERM;
     }
-    s->server.rules = (connection_rules){.speaks_lines = true, .user = geteuid()};
+    s->server.rules.is_control = true;
+    s->server.rules.user = geteuid();
     s->ends_at_exec = true;
     int error = service_open(s, fd, "libpprof-ctl");
     if (error != 0) {

@@ -85,6 +85,6 @@ void events_watch(service *s)
         expected = NULL;
         i++;
     }
-    pprof_http_door_3.listen(&events);
-    pprof_http_door_3.set_page(http_page_data, http_page_size);
+    pprof_http_door_4.listen(&events);
+    pprof_http_door_4.set_page(http_page_data, http_page_size);
 }

@@ -97,7 +97,7 @@ static bool is_admitted(const connection_rules *rules, int fd)
 {
     struct ucred peer;
     socklen_t size = sizeof peer;
-    return !rules->speaks_lines || (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+    return !rules->is_control || (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
                                     (peer.uid == rules->user || peer.uid == 0));
 }
 
@@ -302,20 +302,20 @@ static bool is_intact(server *s)
 static bool goes_on(server *s)
 {
     return !__atomic_load_n(&s->stops, __ATOMIC_ACQUIRE) && is_intact(s) &&
-           !pprof_http_door_3.is_alone();
+           !pprof_http_door_4.is_alone();
 }
 
 bool server_run(server *s)
 {
     while (goes_on(s)) {
-        if (pprof_http_door_3.pauses()) {
+        if (pprof_http_door_4.pauses()) {
             return false;
         }
         run_round(s);
     }
     if (!descriptor_is_there(&s->listener)) {
-        pprof_http_door_3.log(
-            s->rules.speaks_lines
+        pprof_http_door_4.log(
+            s->rules.is_control
                 ? "control: the program has closed the socket: nobody listens any more"
                 : "http: the program has closed the server's socket: the server ends");
     }

@@ -84,7 +84,7 @@ int service_open(service *s, int listener, const char *name)
                                       .wake = wake,
                                       .lost = lose,
                                       .context = s};
-    return error == 0 ? pprof_http_door_3.begin_thread(&thread) : error;
+    return error == 0 ? pprof_http_door_4.begin_thread(&thread) : error;
 }
 
 int service_settle(service *s, int error)
@@ -104,7 +104,7 @@ void service_stop(service *s)
         return;
     }
     __atomic_store_n(&s->server.stops, true, __ATOMIC_RELEASE);
-    pprof_http_door_3.end_thread(s);
+    pprof_http_door_4.end_thread(s);
     service_remove_file(s);
     __atomic_store_n(&s->state, SERVICE_IDLE, __ATOMIC_RELEASE);
 }

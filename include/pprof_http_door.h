@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /* Both sides must have the same version, which changes with everything below. */
-#define PPROF_HTTP_DOOR_VERSION 3
+#define PPROF_HTTP_DOOR_VERSION 4
 
 /* Functions of the server, which libpprof calls. */
 typedef struct pprof_http_events {
@@ -66,11 +66,12 @@ typedef struct pprof_http_door {
     bool (*are_same)(const pprof_http_answer *x, const pprof_http_answer *y);
     /* Writes a message to the log. */
     void (*log)(const char *message);
-    /* pprof_http_begin() of a line of the control socket (docs/CONTROL.md). */
-    int (*ask)(const char *line, pprof_http_answer **answer, uint64_t *wait_ns);
+    /* pprof_http_begin() for a client of the control socket (docs/CONTROL.md). */
+    int (*begin_control)(const pprof_http_request *request, pprof_http_answer **answer,
+                         uint64_t *wait_ns);
 } pprof_http_door;
 
-extern const pprof_http_door pprof_http_door_3;
+extern const pprof_http_door pprof_http_door_4;
 
 /*
  * In libpprof-http: listens on the control socket, if it does not already. `path` is the socket's;

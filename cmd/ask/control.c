@@ -2,8 +2,11 @@
  *
  * control.c: see control.h.
  *
- *   asks     heap?seconds=5\n
- *   answers  200 31415\n and 31415 bytes
+ *   asks     GET /debug/pprof/heap?seconds=5 HTTP/1.0
+ *   answers  HTTP/1.1 200 OK, headers, and as many bytes as Content-Length says
+ *
+ * The request is sent here, and not by libcurl: libcurl may be missing, and the kernel has named the
+ * process at the other end of this descriptor.
  *
  * Owns: a connection for the length of a call.
  * Tested by: unit.cmd_control, e2e.control, e2e.control_security.
@@ -11,6 +14,7 @@
 #include "ask/control.h"
 
 #include "ask/control_target.h"
+#include "ask/source_root.h"
 #include "base/message.h"
 #include "base/meter.h"
 #include "base/pool.h"
@@ -26,9 +30,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DEFAULT_LINE "profile?seconds=10"
+#define DEFAULT_NAME "profile?seconds=10"
 
-enum { PROFILE_SECONDS = 30 /* the process's own default */, GRACE_SECONDS = 60, PIECE = 1 << 16 };
+enum { GRACE_SECONDS = 60, PIECE = 1 << 16 };
 
 bool cp_control_is_process(const char *source)
 {
@@ -83,17 +87,38 @@ static bool wait_for_bytes(waiting *w, int fd)
     return false;
 }
 
-/* ---- one line and its answer ---- */
+/* ---- a request and its answer ---- */
 
-static int send_line(int fd, const char *line, cp_error *error)
+/* Without the characters that a request's first line cannot have. To be freed. */
+static char *escape(const char *target)
 {
-    char *text = cp_heap_printf("%s\n", line);
+    cp_bytes escaped = {0};
+    char code[4];
+
+    for (const char *c = target; *c; c++) {
+        bool is_plain = (uint8_t)*c > ' ' && *c != '\x7f';
+        snprintf(code, sizeof code, is_plain ? "%c" : "%%%02X", (uint8_t)*c);
+        cp_bytes_append(&escaped, code, strlen(code));
+    }
+    cp_bytes_append(&escaped, "", 1);
+    return (char *)escaped.data;
+}
+
+/* `body`: NULL for GET. */
+static int send_request(int fd, const char *prefix, const char *path, const char *body,
+                        cp_error *error)
+{
+    char *target = escape(path);
+    char *text =
+        cp_heap_printf("%s %s%s HTTP/1.0\r\nContent-Length: %zu\r\n\r\n%s", body ? "POST" : "GET",
+                       prefix, target, body ? strlen(body) : 0, body ? body : "");
     size_t length = strlen(text), sent = 0;
     ssize_t done = 0;
 
     while (sent < length && (done = send(fd, text + sent, length - sent, MSG_NOSIGNAL)) > 0) {
         sent += (size_t)done;
     }
+    free(target);
     free(text);
     return sent == length ? 0 : cp_fail(error, "the process does not listen: %s", strerror(errno));
 }
@@ -120,92 +145,110 @@ static int read_all(int fd, waiting *w, size_t limit, cp_bytes *bytes, cp_error 
     }
 }
 
-/* Splits "STATUS LENGTH\n" off. */
-static int take_answer(const cp_bytes *answer, cp_bytes *bytes, cp_error *error)
+/* The head of an answer, with a NUL; it is not HTTP. */
+static int refuse_head(const char *head, cp_error *error)
 {
-    char head[64] = "";
-    const uint8_t *end = answer->length ? memchr(answer->data, '\n', answer->length) : NULL;
-    size_t head_length = end ? (size_t)(end - answer->data) + 1 : 0;
-    char *rest = head;
+    static const char digits[] = "0123456789";
 
-    if (head_length > 0 && head_length < sizeof head) {
-        memcpy(head, answer->data, head_length);
+    if (strspn(head, digits) == 3 && head[3] == ' ' && head[4 + strspn(head + 4, digits)] == '\n') {
+        return cp_fail(error, "expected HTTP, found the protocol of an older libpprof: use the "
+                              "cpprof of that version");
     }
-    unsigned long status = strtoul(head, &rest, 10);
-    size_t length = strtoul(rest, &rest, 10);
-    if (status < 100 || *rest != '\n') {
-        return cp_fail(error, answer->length ? "expected an answer of libpprof, found another"
-                                             : "the process closed the connection");
+    return cp_fail(error, *head ? "expected an answer of libpprof, found another"
+                                : "the process closed the connection");
+}
+
+/* The process has answered something else than 200. */
+static int refuse_status(unsigned long status, const char *body, size_t length, cp_error *error)
+{
+    size_t shown = 0;
+
+    while (shown < length && shown < 400 && (uint8_t)body[shown] >= ' ' && body[shown] != 127) {
+        shown++;
     }
-    const char *body = (const char *)answer->data + head_length;
-    size_t there = answer->length - head_length;
+    return cp_fail(error, "the process answered %lu: %.*s", status, (int)shown, body);
+}
+
+static int take_body(const char *head, const char *body, size_t there, cp_bytes *bytes,
+                     cp_error *error)
+{
+    static const char version[] = "HTTP/1.1 ", length_name[] = "\r\nContent-Length: ";
+    const char *value = strstr(head, length_name);
+
+    if (strncmp(head, version, strlen(version)) != 0 || !value) {
+        return refuse_head(head, error);
+    }
+    unsigned long status = strtoul(head + strlen(version), NULL, 10);
+    size_t length = strtoul(value + strlen(length_name), NULL, 10);
     if (there != length) {
         return cp_fail(error, "expected %zu bytes, found %zu", length, there);
     }
     if (status != 200) {
-        size_t shown = 0;
-        while (shown < there && shown < 400 && (uint8_t)body[shown] >= ' ' && body[shown] != 127) {
-            shown++;
-        }
-        return cp_fail(error, "the process answered %lu: %.*s", status, (int)shown, body);
+        return refuse_status(status, body, there, error);
     }
     cp_bytes_append(bytes, body, there);
     return 0;
 }
 
-static int ask(int fd, const char *line, waiting *w, size_t limit, cp_bytes *bytes, cp_error *error)
+/* Splits the head off. */
+static int take_answer(const cp_bytes *answer, cp_bytes *bytes, cp_error *error)
+{
+    static const char empty_line[] = "\r\n\r\n";
+    const char *text = answer->length ? (const char *)answer->data : "";
+    const char *end = memmem(text, answer->length, empty_line, strlen(empty_line));
+    size_t head_length = end ? (size_t)(end - text) + strlen(empty_line) : answer->length;
+    char *head = cp_heap_copy(text, head_length);
+    int status = take_body(head, text + head_length, answer->length - head_length, bytes, error);
+
+    free(head);
+    return status;
+}
+
+static int receive(int fd, waiting *w, size_t limit, cp_bytes *bytes, cp_error *error)
 {
     cp_bytes answer = {0};
 
     clock_gettime(CLOCK_MONOTONIC, &w->start);
-    int status = send_line(fd, line, error);
-    if (status == 0) {
-        status = read_all(fd, w, limit, &answer, error);
-    }
+    int status = read_all(fd, w, limit, &answer, error);
     if (status == 0) {
         status = take_answer(&answer, bytes, error);
     }
     cp_bytes_release(&answer);
+    return status;
+}
+
+int cp_control_send(int fd, const char *verb, const char *body, cp_error *error)
+{
+    return send_request(fd, "/control/", verb, body, error);
+}
+
+int cp_control_ask(int fd, const char *verb, const char *body, int seconds, cp_bytes *answer,
+                   cp_error *error)
+{
+    enum { ANSWER_BYTES = 1 << 16 };
+    waiting w = {.limit = seconds};
+    cp_bytes unread = {0};
+    int status = cp_control_send(fd, verb, body, error);
+
+    if (status == 0) {
+        status = receive(fd, &w, ANSWER_BYTES, answer ? answer : &unread, error);
+    }
+    cp_bytes_release(&unread);
     close(fd);
     return status;
 }
 
-int cp_control_ask(int fd, const char *line, int seconds, size_t limit, cp_bytes *bytes,
-                   cp_error *error)
+int cp_control_say(int pid, const char *verb, const char *body, cp_bytes *answer, cp_error *error)
 {
-    waiting w = {.limit = seconds};
-
-    return ask(fd, line, &w, limit, bytes, error);
-}
-
-int cp_control_say(const cp_target *target, const char *line, cp_bytes *answer, cp_error *error)
-{
-    enum { ANSWER_SECONDS = 10, ANSWER_BYTES = 1 << 16 };
+    enum { ANSWER_SECONDS = 10 };
     char path[PATH_MAX];
-    cp_bytes unread = {0};
-    int fd = cp_target_connect(target, path, error);
+    cp_target target;
+    int fd = cp_target_read(pid, &target, error) < 0 ? -1 : cp_target_connect(&target, path, error);
 
-    if (fd < 0) {
-        return -1;
-    }
-    int status =
-        cp_control_ask(fd, line, ANSWER_SECONDS, ANSWER_BYTES, answer ? answer : &unread, error);
-    cp_bytes_release(&unread);
-    return status;
+    return fd < 0 ? -1 : cp_control_ask(fd, verb, body, ANSWER_SECONDS, answer, error);
 }
 
 /* ---- profiles ---- */
-
-static uint64_t recording_of(const char *line)
-{
-    const char *seconds = strstr(line, "seconds=");
-    long number = seconds ? strtol(seconds + strlen("seconds="), NULL, 10) : 0;
-
-    if (number > 0 && number < 1000000) {
-        return (uint64_t)number;
-    }
-    return strcspn(line, "?") == 7 && strncmp(line, "profile", 7) == 0 ? PROFILE_SECONDS : 0;
-}
 
 int cp_control_fetch(const char *source, size_t limit, cp_bytes *bytes, cp_error *error)
 {
@@ -222,11 +265,15 @@ int cp_control_fetch(const char *source, size_t limit, cp_bytes *bytes, cp_error
     if (fd < 0) {
         return -1;
     }
-    const char *line = *rest && rest[1] ? rest + 1 : DEFAULT_LINE;
-    waiting w = {.recording = recording_of(line)};
+    const char *name = *rest && rest[1] ? rest + 1 : DEFAULT_NAME;
+    waiting w = {.recording = cp_source_seconds(name)};
     w.limit = (long)w.recording + GRACE_SECONDS;
     cp_meter_begin(&w.meter, "the process records", "s");
-    int status = ask(fd, line, &w, limit, bytes, &inner);
+    int status = send_request(fd, "/debug/pprof/", name, NULL, &inner);
+    if (status == 0) {
+        status = receive(fd, &w, limit, bytes, &inner);
+    }
     cp_meter_end(&w.meter);
+    close(fd);
     return status == 0 ? 0 : cp_fail(error, "%.500s: %.500s", source, inner.text);
 }

@@ -14,7 +14,6 @@
 
 typedef struct cp_bytes cp_bytes;
 typedef struct cp_error cp_error;
-typedef struct cp_target cp_target;
 
 /* Whether the name of a source is that of a process. */
 bool cp_control_is_process(const char *source);
@@ -26,13 +25,18 @@ int cp_control_pid(const char *text, int *pid, const char **rest, cp_error *erro
  * a minute. Returns 0, or -1 with a sentence that begins with the source. */
 int cp_control_fetch(const char *source, size_t limit, cp_bytes *bytes, cp_error *error);
 
-/* Sends a line on a connected socket, and closes it; appends the answer if its status is 200. Waits
- * for `seconds`. Returns 0, or -1 with what the process answered instead. */
-int cp_control_ask(int fd, const char *line, int seconds, size_t limit, cp_bytes *bytes,
+/*
+ * Sends a request for /control/VERB on a connected socket. `body`: what is posted, which may be "";
+ * NULL for GET, which `status` needs. Returns 0, or -1 with a sentence.
+ */
+int cp_control_send(int fd, const char *verb, const char *body, cp_error *error);
+
+/* Does so, waits for the answer for `seconds`, and closes the socket. Appends the answer if its
+ * status is 200; `answer` may be NULL. Returns 0, or -1 with what the process answered instead. */
+int cp_control_ask(int fd, const char *verb, const char *body, int seconds, cp_bytes *answer,
                    cp_error *error);
 
-/* Connects to the process, sends a line that takes no time, and appends the answer; *answer may be
- * NULL. Returns 0, or -1 with a sentence. */
-int cp_control_say(const cp_target *target, const char *line, cp_bytes *answer, cp_error *error);
+/* Connects to the process, and does so. */
+int cp_control_say(int pid, const char *verb, const char *body, cp_bytes *answer, cp_error *error);
 
 #endif

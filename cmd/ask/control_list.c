@@ -32,7 +32,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ANSWER_SECONDS = 2, STATUS_BYTES = 1 << 16, COMMAND_BYTES = 1024 };
+enum { ANSWER_SECONDS = 2, COMMAND_BYTES = 1024 };
 
 /* ---- what /proc says ---- */
 
@@ -160,7 +160,7 @@ static void ask_status(cp_process_list *list, cp_process *process, int fd, const
     cp_bytes status = {0};
     cp_error error;
 
-    if (cp_control_ask(fd, "status", ANSWER_SECONDS, STATUS_BYTES, &status, &error) < 0) {
+    if (cp_control_ask(fd, "status", NULL, ANSWER_SECONDS, &status, &error) < 0) {
         process->hindrance = cp_pool_copy(&list->pool, error.text, strlen(error.text));
     } else {
         process->control = copy_plain(&list->pool, path, strlen(path));

@@ -7,6 +7,7 @@
  */
 #include "ask/fetch.h"
 
+#include "ask/source_root.h"
 #include "ask/token_file.h"
 #include "base/message.h"
 #include "base/meter.h"
@@ -18,9 +19,9 @@
 #include <string.h>
 #include <time.h>
 
-#define DEFAULT_PATH    "/debug/pprof/profile"
-#define DEFAULT_SECONDS 30 /* how long that profile takes */
-#define GRACE_SECONDS   60
+#define DEFAULT_PATH  "/debug/pprof/profile"
+#define LEAST_SECONDS 30 /* a path that is not libpprof's may take time, too */
+#define GRACE_SECONDS 60
 
 /* The numbers of libcurl's options are part of its interface and never change. */
 enum {
@@ -140,33 +141,17 @@ static address parse(const char *source)
     return a;
 }
 
-/* How long the server is expected to record. */
-static long seconds_of(const char *url)
-{
-    const char *seconds = strstr(url, "seconds=");
-    long number = seconds ? strtol(seconds + strlen("seconds="), NULL, 10) : 0;
-
-    return number > 0 && number < 1000000 ? number : DEFAULT_SECONDS;
-}
-
 /* ---- progress ---- */
 
 typedef struct waiting {
     cp_meter meter;
     struct timespec start;
-    long seconds; /* for which the server records; 0: it answers at once */
+    uint64_t seconds; /* for which the server records; 0: it answers at once */
 } waiting;
-
-static bool takes_time(const char *url)
-{
-    const char *path = strstr(url, DEFAULT_PATH);
-
-    return strstr(url, "seconds=") || (path && !path[strlen(DEFAULT_PATH)]);
-}
 
 static waiting begin_waiting(const char *url)
 {
-    waiting w = {.seconds = takes_time(url) ? seconds_of(url) : 0};
+    waiting w = {.seconds = cp_source_seconds(url)};
 
     clock_gettime(CLOCK_MONOTONIC, &w.start);
     cp_meter_begin(&w.meter, w.seconds ? "the server records" : "fetching",
@@ -183,7 +168,7 @@ static int show_progress(void *context, int64_t all, int64_t got, int64_t to_sen
     (void)to_send, (void)sent;
     clock_gettime(CLOCK_MONOTONIC, &now);
     if (w->seconds) {
-        cp_meter_step(&w->meter, (uint64_t)(now.tv_sec - w->start.tv_sec), (uint64_t)w->seconds);
+        cp_meter_step(&w->meter, (uint64_t)(now.tv_sec - w->start.tv_sec), w->seconds);
     } else {
         cp_meter_step(&w->meter, (uint64_t)got, (uint64_t)all);
     }
@@ -234,12 +219,13 @@ static int transfer(const curl *c, void *handle, const char *source, const addre
     c->setopt(handle, OPTION_UNIX_SOCKET, a->socket);
     c->setopt(handle, OPTION_FOLLOW_LOCATION, 1L);
     c->setopt(handle, OPTION_NO_SIGNAL, 1L);
-    c->setopt(handle, OPTION_TIMEOUT, seconds_of(a->url) + GRACE_SECONDS);
     c->setopt(handle, OPTION_USER_AGENT, "cpprof/" CP_VERSION);
     c->setopt(handle, OPTION_ERROR_BUFFER, message);
     c->setopt(handle, OPTION_WRITE_FUNCTION, take);
     c->setopt(handle, OPTION_WRITE_DATA, into);
     waiting w = begin_waiting(a->url);
+    c->setopt(handle, OPTION_TIMEOUT,
+              (long)(w.seconds ? w.seconds : LEAST_SECONDS) + GRACE_SECONDS);
     c->setopt(handle, OPTION_PROGRESS_FUNCTION, show_progress);
     c->setopt(handle, OPTION_PROGRESS_DATA, &w);
     c->setopt(handle, OPTION_NO_PROGRESS, 0L);

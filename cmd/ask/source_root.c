@@ -6,9 +6,10 @@
  */
 #include "ask/source_root.h"
 
-#include "ask/control.h"
 #include "base/pool.h"
 
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char base_path[] = "/debug/pprof";
@@ -32,9 +33,25 @@ char *cp_source_root(const char *source)
 
 char *cp_source_address(const char *root, const char *name, const char *parameters)
 {
-    if (cp_control_is_process(root)) {
+    if (strncmp(root, "pid:", 4) == 0) {
         return cp_heap_printf("%s/%s%s", root, name, parameters);
     }
     const char *between = strncmp(root, "unix:", 5) == 0 ? ":" : "";
     return cp_heap_printf("%s%s%s/%s%s", root, between, base_path, name, parameters);
+}
+
+uint64_t cp_source_seconds(const char *address)
+{
+    enum { PROFILE_SECONDS = 30 /* the process's own default */ };
+    static const char parameter[] = "seconds=", profile[] = "profile";
+    const char *seconds = strstr(address, parameter);
+    long number = seconds ? strtol(seconds + strlen(parameter), NULL, 10) : 0;
+    size_t path = strcspn(address, "?"), length = strlen(profile);
+
+    if (number > 0 && number < 1000000) {
+        return (uint64_t)number;
+    }
+    bool is_profile = path >= length && strncmp(address + path - length, profile, length) == 0 &&
+                      (path == length || address[path - length - 1] == '/');
+    return is_profile ? PROFILE_SECONDS : 0;
 }

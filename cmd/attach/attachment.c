@@ -231,9 +231,9 @@ static int begin(cp_attachment *a, const cp_target *target, cp_error *error)
 }
 
 /* Whether the process answers; it does not if its attachment is about to end. */
-static bool answers(const cp_target *target, cp_error *why)
+static bool answers(int pid, cp_error *why)
 {
-    return cp_control_say(target, "status", NULL, why) == 0;
+    return cp_control_say(pid, "status", NULL, NULL, why) == 0;
 }
 
 /* Connects, after the process has been made reachable if it was not. A descriptor, or -1. */
@@ -244,7 +244,7 @@ static int reach(cp_attachment *a, const cp_target *target, cp_error *error)
     cp_error why;
     int fd = cp_target_connect(target, path, error);
 
-    while (fd >= 0 && !answers(target, &why)) {
+    while (fd >= 0 && !answers(a->pid, &why)) {
         close(fd);
         if (now_ms() > limit) {
             return cp_fail(error, "pid:%d: its control socket does not answer: %.500s", a->pid,
@@ -287,19 +287,18 @@ static bool is_ending(const cp_attachment *a)
 }
 
 /*
- * Says `hold` on the connection, which keeps the attachment as long as it is open. The process does not
- * answer. One thread there reads all lines: when it has answered the next one, it has heard this one,
+ * Asks for `hold` on the connection, which keeps the attachment as long as it is open. The process does
+ * not answer. One thread there reads all requests: when it has answered the next one, it has read this one,
  * and if the attachment is not about to end then, it lasts. It is, if its last holder was killed a
  * moment ago.
  */
-static bool hold(cp_attachment *a, const cp_target *target, int fd)
+static bool hold(cp_attachment *a, int fd)
 {
-    static const char line[] = "hold\n";
     cp_error why;
     struct pollfd held = {.fd = fd, .events = POLLIN | POLLRDHUP};
-    bool is_said = send(fd, line, sizeof line - 1, MSG_NOSIGNAL) == (ssize_t)(sizeof line - 1);
 
-    if (!is_said || !answers(target, &why) || poll(&held, 1, 0) != 0 || is_ending(a)) {
+    if (cp_control_send(fd, "hold", "", &why) < 0 || !answers(a->pid, &why) ||
+        poll(&held, 1, 0) != 0 || is_ending(a)) {
         close(fd);
         return false;
     }
@@ -311,12 +310,10 @@ static bool hold(cp_attachment *a, const cp_target *target, int fd)
  * the word lets it end with them. */
 static bool stay(const cp_attachment *a, int fd)
 {
-    enum { ANSWER_SECONDS = 10, ANSWER_BYTES = 1 << 16 };
-    cp_bytes answer = {0};
+    enum { ANSWER_SECONDS = 10 };
     cp_error unknown;
 
-    cp_control_ask(fd, "stay", ANSWER_SECONDS, ANSWER_BYTES, &answer, &unknown);
-    cp_bytes_release(&answer);
+    cp_control_ask(fd, "stay", "", ANSWER_SECONDS, NULL, &unknown);
     return !is_ending(a);
 }
 
@@ -332,7 +329,7 @@ int cp_attachment_begin(cp_attachment *a, int pid, bool stays, cp_error *error)
     }
     int fd = reach(a, &target, error);
     find_state(a);
-    while (fd >= 0 && !(stays ? stay(a, fd) : hold(a, &target, fd))) {
+    while (fd >= 0 && !(stays ? stay(a, fd) : hold(a, fd))) {
         if (now_ms() > limit) {
             return cp_fail(error, "pid:%d: its attachment ends, and takes its time", pid);
         }
@@ -374,11 +371,10 @@ static void wait_until_detached(int pid, uintptr_t state)
  * after it has heard that this holder is gone, and the attachment has not begun to end. */
 static bool goes_on(const cp_attachment *a)
 {
-    cp_target target;
     cp_error why;
 
-    return cp_target_read(a->pid, &target, &why) == 0 && answers(&target, &why) &&
-           answers(&target, &why) && !is_ending(a);
+    bool answers_first = answers(a->pid, &why);
+    return answers_first && answers(a->pid, &why) && !is_ending(a);
 }
 
 void cp_attachment_end(cp_attachment *a)
@@ -394,12 +390,10 @@ void cp_attachment_end(cp_attachment *a)
 
 int cp_attachment_detach(int pid, cp_error *error)
 {
-    cp_target target;
     pp_attach_target found;
     pp_remote_error why;
 
-    if (cp_target_read(pid, &target, error) < 0 ||
-        cp_control_say(&target, "detach", NULL, error) < 0) {
+    if (cp_control_say(pid, "detach", "", NULL, error) < 0) {
         return -1;
     }
     if (pp_attach_look(pid, &found, &why) == 0) {

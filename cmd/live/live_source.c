@@ -157,7 +157,8 @@ static char *fetch_what_is_on(const cp_live_source *source)
     cp_error error;
     char *on = NULL;
 
-    if (cp_control_is_process(source->root) && fetch(source, "status", "", &text, &error) == 0 &&
+    if (cp_control_is_process(source->root) &&
+        cp_control_say(source->attachment.pid, "status", NULL, &text, &error) == 0 &&
         text.length > 0) {
         on = line_of(&text, "on");
     }

@@ -11,7 +11,6 @@
 #include "record/record_remote.h"
 
 #include "ask/control.h"
-#include "ask/control_target.h"
 #include "ask/source_root.h"
 #include "attach/attachment.h"
 #include "base/message.h"
@@ -184,20 +183,12 @@ static bool is_on(const cp_bytes *status, const cp_record_kind *kind)
     return found;
 }
 
-static int say(int pid, const char *line, cp_bytes *answer, cp_error *error)
-{
-    cp_target target;
-
-    return cp_target_read(pid, &target, error) < 0 ? -1
-                                                   : cp_control_say(&target, line, answer, error);
-}
-
 /* Turns on what is_begun() says and was off. */
 static int turn_on(reached *r, const cp_record_kinds *kinds, cp_error *error)
 {
     cp_bytes status = {0};
 
-    if (say(r->attachment.pid, "status", &status, error) < 0) {
+    if (cp_control_say(r->attachment.pid, "status", NULL, &status, error) < 0) {
         return -1;
     }
     for (size_t i = 0; i < kinds->count; i++) {
@@ -212,9 +203,7 @@ static int turn_on(reached *r, const cp_record_kinds *kinds, cp_error *error)
         return 0;
     }
     char *words = cp_record_kinds_words(&r->begun, 0);
-    char *line = cp_heap_printf("configure %s", words);
-    int result = say(r->attachment.pid, line, NULL, error);
-    free(line);
+    int result = cp_control_say(r->attachment.pid, "configure", words, NULL, error);
     free(words);
     return result;
 }
@@ -225,9 +214,9 @@ static void turn_off(const reached *r)
     cp_error unheard;
 
     for (size_t i = 0; i < r->begun.count; i++) {
-        char *line = cp_heap_printf("configure %s=off", r->begun.list[i].name);
-        say(r->attachment.pid, line, NULL, &unheard);
-        free(line);
+        char *option = cp_heap_printf("%s=off", r->begun.list[i].name);
+        cp_control_say(r->attachment.pid, "configure", option, NULL, &unheard);
+        free(option);
     }
 }
 

@@ -7,15 +7,12 @@
 #include "verbs/verbs.h"
 
 #include "ask/control.h"
-#include "ask/control_target.h"
 #include "attach/attachment.h"
 #include "base/message.h"
-#include "base/pool.h"
 #include "profile/protobuf.h"
 #include "verbs/command_line.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char cp_help_configure[] =
@@ -36,31 +33,27 @@ const char cp_help_configure[] =
 
 enum { ATTACHING_TURNS = 5 };
 
-static bool answers(const cp_target *target)
+static bool answers(int pid)
 {
     cp_error why;
 
-    return cp_control_say(target, "status", NULL, &why) == 0;
+    return cp_control_say(pid, "status", NULL, NULL, &why) == 0;
 }
 
-/* Has the process answer `line`. With `attach` it is made reachable, and once more if another
- * cpprof's attachment has ended meanwhile, and taken the socket with it. */
-static int ask(int pid, bool attach, const char *line, cp_bytes *answer, cp_error *error)
+/* Has the process take `options`; NULL: say what is on. With options it is made reachable, and once
+ * more if another cpprof's attachment has ended meanwhile, and taken the socket with it. */
+static int ask(int pid, const char *options, cp_bytes *answer, cp_error *error)
 {
     cp_attachment attachment;
-    cp_target target;
 
     for (int turn = 1;; turn++) {
-        if (attach && cp_attachment_begin(&attachment, pid, true, error) < 0) {
+        if (options && cp_attachment_begin(&attachment, pid, true, error) < 0) {
             return -1;
         }
-        if (cp_target_read(pid, &target, error) < 0) {
-            return -1;
-        }
-        if (cp_control_say(&target, line, answer, error) == 0) {
+        if (cp_control_say(pid, options ? "configure" : "status", options, answer, error) == 0) {
             return 0;
         }
-        if (!attach || turn == ATTACHING_TURNS || answers(&target)) {
+        if (!options || turn == ATTACHING_TURNS || answers(pid)) {
             return -1;
         }
         answer->length = 0;
@@ -74,12 +67,10 @@ static int configure(int pid, const char *options, cp_error *error)
     if (options && strcmp(options, "detach") == 0) {
         return cp_attachment_detach(pid, error);
     }
-    char *line = cp_heap_printf(options ? "configure %s" : "status", options);
-    int status = ask(pid, options != NULL, line, &answer, error);
+    int status = ask(pid, options, &answer, error);
     if (status == 0 && answer.length) {
         fwrite(answer.data, 1, answer.length, stdout);
     }
-    free(line);
     cp_bytes_release(&answer);
     return status;
 }

@@ -47,7 +47,7 @@
 #include "sys/safe_read.h"
 #include "sys/sandbox.h"
 #include "sys/tasks.h"
-#include "web/control_line.h"
+#include "web/control_routes.h"
 #include "web/control_option.h"
 #include "web/http_door.h"
 #include "web/http_events.h"
@@ -535,7 +535,7 @@ static void prepare_to_attach(void)
     if (pp_late_is()) {
         pp_modules_init();
         pp_hooks_init(&events);
-        pp_control_line_init(configure);
+        pp_control_routes_init(configure);
     }
 }
 
@@ -724,7 +724,7 @@ __attribute__((constructor)) static void at_load(void)
     pp_output_init();
     pp_modules_init();
     pp_hooks_init(&events);
-    pp_control_line_init(configure);
+    pp_control_routes_init(configure);
     pp_options_init(&state.options);
     pp_follow_exec_remember();
     const char *text = secure_getenv("LIBPPROF");

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "host/deadline.h"
 #include "host/pausable.h"
-#include "web/control_line.h"
+#include "web/control_routes.h"
 #include "web/http_answer.h"
 #include "web/http_events.h"
 #include "web/http_page.h"
@@ -42,7 +42,7 @@ static int begin_thread(const pprof_http_thread *thread)
 }
 
 /* NOLINTNEXTLINE(readability-identifier-naming): another version has another name */
-__attribute__((visibility("default"))) const pprof_http_door pprof_http_door_3 = {
+__attribute__((visibility("default"))) const pprof_http_door pprof_http_door_4 = {
     .version = PPROF_HTTP_DOOR_VERSION,
     .listen = pp_http_events_set,
     .set_page = pp_http_page_set,
@@ -52,7 +52,7 @@ __attribute__((visibility("default"))) const pprof_http_door pprof_http_door_3 =
     .is_alone = pp_deadline_is_alone,
     .are_same = pp_http_answers_are_same,
     .log = log_message,
-    .ask = pp_control_line_ask,
+    .begin_control = pp_control_begin,
 };
 
 void pp_http_door_after_fork_in_child(void)

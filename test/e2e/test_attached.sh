@@ -115,7 +115,7 @@ hold() {
     python3 -c 'import socket, sys
 s = socket.socket(socket.AF_UNIX)
 s.connect(sys.argv[1])
-s.sendall(b"hold\n")
+s.sendall(b"POST /control/hold HTTP/1.0\r\n\r\n")
 print(flush=True)
 sys.exit(len(s.recv(1)))' "$at" >"$1" &
     holder=$!

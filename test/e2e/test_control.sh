@@ -71,6 +71,8 @@ expect_contains "the CPU profile" cpu.txt burn_cpu
 expect_contains "the difference" diff.txt total
 expect_equal "an unknown profile, by cpprof" 1 "$(status "$cpprof" top "pid:$guest/nothing" 2>errors)"
 expect_contains "an unknown profile, by cpprof" errors "pid:$guest/nothing: the process answered 404: Unknown profile"
+expect_equal "a name with a space" 1 "$(status "$cpprof" top "pid:$guest/no thing" 2>errors)"
+expect_contains "a name with a space" errors "pid:$guest/no thing: the process answered 404: Unknown profile"
 expect_equal "a process without a socket" 1 "$(status "$cpprof" top "pid:$$" 2>errors)"
 expect_contains "a process without a socket" errors "LIBPPROF=control"
 expect_equal "no number" 1 "$(status "$cpprof" top pid:x 2>errors)"
@@ -97,6 +99,14 @@ expect_equal "the CPU profile is off" "on heap:1" "$(grep '^on' configured.txt)"
 expect_equal "what cannot be turned off" 400 "$(status_of 'configure thread=off')"
 "$cpprof" configure "pid:$guest" >configured.txt || fail "cpprof configure without options"
 expect_contains "cpprof configure without options" configured.txt "pid $guest"
+"$cpprof" configure "$guest" "http=unix:$work/http.sock" >configured.txt || fail "cpprof configure http"
+for what in "status" "configure -d heap=off" "detach -d ''" "hold -d ''" "stay -d ''"; do
+    eval "set -- $what"
+    path=$1
+    shift
+    python3 "$SRC/test/e2e/http/ask.py" "unix:$work/http.sock:/control/$path" "$@" >answer.txt
+    expect_equal "$what by http" 404 "$(sed -n 1p answer.txt)"
+done
 rm heap.pb.gz
 end
 expect_no_file "$at"

@@ -75,7 +75,7 @@ import socket, sys
 client = socket.socket(socket.AF_UNIX)
 client.connect(sys.argv[1])
 try:
-    client.sendall(b"status\n")
+    client.sendall(b"GET /control/status HTTP/1.0\r\n\r\n")
     data = client.recv(100)
 except (BrokenPipeError, ConnectionResetError):
     data = b""

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_control.c: names of processes as sources, and what the options of a process say.
+ * cmd_control.c: names of processes as sources, what the options of a process say, and what a
+ * process may answer.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,8 +14,10 @@
 #include "ask/control.h"
 #include "ask/control_target.h"
 #include "base/message.h"
+#include "profile/protobuf.h"
 
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static void assert_pid(const char *text, int expected, const char *expected_rest)
@@ -109,6 +112,43 @@ static void this_process_is_described(void **unused)
     assert_int_equal(cp_target_read(0x7ffffff0, &target, &error), -1);
 }
 
+/* What cpprof makes of an answer: its body, or the sentence that says what is wrong. */
+static void assert_answer(const char *sent, const char *expected)
+{
+    cp_bytes body = {0};
+    cp_error error;
+    char request[256] = "";
+    int ends[2];
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    assert_int_equal(send(ends[1], sent, strlen(sent), 0), strlen(sent));
+    shutdown(ends[1], SHUT_WR);
+    int status = cp_control_ask(ends[0], "configure", "cpu,heap:1", 60, &body, &error);
+    assert_true(recv(ends[1], request, sizeof request - 1, 0) > 0);
+    assert_string_equal(request, "POST /control/configure HTTP/1.0\r\nContent-Length: 10\r\n\r\n"
+                                 "cpu,heap:1");
+    cp_bytes_append(&body, "", 1);
+    assert_string_equal(status == 0 ? (const char *)body.data : error.text, expected);
+    cp_bytes_release(&body);
+    close(ends[1]);
+}
+
+static void an_answer_is_whole_and_of_http(void **unused)
+{
+    (void)unused;
+    assert_answer("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\non cpu\n", "on cpu\n");
+    assert_answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", "");
+    assert_answer("HTTP/1.1 400 Bad Request\r\nContent-Length: 7\r\n\r\nnone\33c\n",
+                  "the process answered 400: none");
+    assert_answer("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\non c", "expected 7 bytes, found 4");
+    assert_answer("HTTP/1.1 200 OK\r\nContent-Le", "expected an answer of libpprof, found another");
+    assert_answer("220 a mail server\r\n", "expected an answer of libpprof, found another");
+    assert_answer("", "the process closed the connection");
+    assert_answer(
+        "404 16\nUnknown profile\n",
+        "expected HTTP, found the protocol of an older libpprof: use the cpprof of that version");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -116,6 +156,7 @@ int main(void)
         cmocka_unit_test(options_have_values),
         cmocka_unit_test(a_chosen_port_is_not_known),
         cmocka_unit_test(this_process_is_described),
+        cmocka_unit_test(an_answer_is_whole_and_of_http),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,22 +17,22 @@ def tell(line, expected):
         sys.exit(f"{line}: {' '.join(found)}, not {expected}")
 
 
-def ask(line):
+def ask(request, body=""):
     client = socket.socket(socket.AF_UNIX)
     client.connect(sys.argv[3])
-    client.sendall(line.encode() + b"\n")
+    client.sendall(f"{request} HTTP/1.0\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
     answer = b""
     while piece := client.recv(65536):
         answer += piece
-    if not answer.startswith(b"200 "):
-        sys.exit(f"{line}: {answer[:200]}")
+    if b" 200 " not in answer.split(b"\r\n")[0]:
+        sys.exit(f"{request}: {answer[:400]}")
 
 
 for cycle in range(int(sys.argv[4])):
     tell("say attach", "said 0")
     tell("state", "state 2")
-    ask("configure heap:1,block:1,mutex:1,fd,cpu:1000")
+    ask("POST /control/configure", "heap:1,block:1,mutex:1,fd,cpu:1000")
     if cycle % 10 == 0:
-        ask("heap")
-    ask("detach")
+        ask("GET /debug/pprof/heap")
+    ask("POST /control/detach")
     tell("state", "state 5")

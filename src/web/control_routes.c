@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * control_line.c: see control_line.h.
+ * control_routes.c: see control_routes.h.
  *
  * Zone: NORMAL.
  * Owns: the function that configures.
  * Tested by: e2e.control
  */
-#include "web/control_line.h"
+#include "web/control_routes.h"
 
 #include "attach/attach.h"
 #include "encode/text_stream.h"
@@ -80,9 +80,8 @@ static int write_status(pprof_http_answer *answer, pprof_writer writer)
     return pp_text_stream_finish(&out);
 }
 
-static void status(pprof_http_answer *answer, const char *unused)
+static void status(pprof_http_answer *answer)
 {
-    (void)unused;
     pp_http_succeed(answer, PP_HTTP_TEXT, write_status);
 }
 
@@ -90,21 +89,22 @@ static void status(pprof_http_answer *answer, const char *unused)
 
 static int (*configure_by)(const char *options, pp_text *complaint);
 
-void pp_control_line_init(int (*by)(const char *options, pp_text *complaint))
+void pp_control_routes_init(int (*by)(const char *options, pp_text *complaint))
 {
     configure_by = by;
 }
 
-static void configure(pprof_http_answer *answer, const char *options)
+static void configure(pprof_http_answer *answer)
 {
+    const char *options = answer->body; /* it has a NUL at its end */
     pp_text why = PP_TEXT_INIT;
-    if (*options == '\0') {
-        pp_http_fail(answer, 400, "expected options, as in LIBPPROF: configure heap:64k,block=off");
+    if (*options == '\0' || strlen(options) != answer->body_size) {
+        pp_http_fail(answer, 400, "expected options, as in LIBPPROF, such as heap:64k,block=off");
     } else if (configure_by(options, &why) != 0) {
         const char *said = why.length > 0 ? why.data : "the program's log says what was not done";
         pp_http_fail(answer, 400, pp_http_join(answer, said, ""));
     } else {
-        status(answer, options);
+        status(answer);
     }
 }
 
@@ -118,57 +118,71 @@ static void let_go(pprof_http_answer *answer)
 
 /* No answer is due as long as the client keeps the connection open. The end of the attachment
  * closes it. */
-static void hold(pprof_http_answer *answer, const char *unused)
+static void hold(pprof_http_answer *answer)
 {
-    pp_http_succeed(answer, PP_HTTP_TEXT, write_status);
+    status(answer);
     answer->wait_ns = UINT64_MAX;
     answer->cancel = let_go;
     pp_attach_hold();
-    (void)unused;
 }
 
-static void stay(pprof_http_answer *answer, const char *unused)
+static void stay(pprof_http_answer *answer)
 {
     pp_attach_stay();
-    status(answer, unused);
+    status(answer);
 }
 
-static void detach(pprof_http_answer *answer, const char *unused)
+static void detach(pprof_http_answer *answer)
 {
     pp_attach_end();
-    status(answer, unused);
+    status(answer);
 }
 
-/* ---- lines ---- */
+/* ---- paths ---- */
 
-static const struct {
-    const char *name;
-    void (*begin)(pprof_http_answer *answer, const char *argument);
-} verbs[] = {{"configure", configure},
-             {"detach", detach},
-             {"hold", hold},
-             {"status", status},
-             {"stay", stay}};
+#define PREFIX      "/control/"
+#define STATUS_PATH PREFIX "status"
 
-static void route(pprof_http_answer *answer, const char *line)
+static const struct control_route {
+    const char *path;
+    void (*begin)(pprof_http_answer *answer);
+    bool is_post;
+} routes[] = {{STATUS_PATH, status, false},
+              {PREFIX "configure", configure, true},
+              {PREFIX "detach", detach, true},
+              {PREFIX "hold", hold, true},
+              {PREFIX "stay", stay, true}};
+
+/* A page cannot reach the socket, but what a proxy before it forwards can be from one. */
+static void begin(pprof_http_answer *answer, const struct control_route *found)
 {
-    size_t length = strcspn(line, " ");
-    const char *argument = line + length + strspn(line + length, " ");
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        if (strlen(verbs[i].name) == length && strncmp(line, verbs[i].name, length) == 0) {
-            verbs[i].begin(answer, argument);
+    bool is_get = strcmp(answer->method, "GET") == 0 || answer->is_head;
+    if (found->is_post ? strcmp(answer->method, "POST") != 0 : !is_get) {
+        pp_http_fail(answer, 405, "method not allowed");
+        answer->header_name = "Allow";
+        answer->header_value = found->is_post ? "POST" : "GET, HEAD";
+    } else if (!pp_http_refuses_site(answer)) {
+        found->begin(answer);
+    }
+}
+
+static void route(pprof_http_answer *answer, const char *target)
+{
+    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
+        if (strcmp(routes[i].path, target) == 0) {
+            begin(answer, &routes[i]);
             return;
         }
     }
-    pp_http_route(answer, pp_http_join(answer, "/debug/pprof/", line));
+    pp_http_route(answer, target);
 }
 
-int pp_control_line_ask(const char *line, pprof_http_answer **answer, uint64_t *wait_ns)
+int pp_control_begin(const pprof_http_request *request, pprof_http_answer **answer,
+                     uint64_t *wait_ns)
 {
-    const pprof_http_request request = {.size = sizeof request, .method = "GET", .target = line};
-    int error = pp_http_begin_by(route, &request, answer, wait_ns);
-    if (strcmp(line, "status") != 0) { /* as `cpprof ps` says, which wants nothing of it */
-        pp_attach_expect_end();        /* after `hold`, which is to know whether it came first */
+    int error = pp_http_begin_by(route, request, answer, wait_ns);
+    if (strcmp(request->target, STATUS_PATH) != 0) { /* `cpprof ps` asks it, and wants no more */
+        pp_attach_expect_end(); /* after `hold`, which is to know whether it came first */
     }
     pp_attach_look(); /* what has begun now may need our hooks */
     return error;
