@@ -43,13 +43,7 @@ static bool expand_template(void)
 {
     static const pp_path_values values = {"log", 0};
     pp_path path = pp_path_begin(target.path, sizeof target.path);
-    for (const char *c = target.template; *c != '\0'; c++) {
-        if (*c == '%') {
-            pp_path_add_placeholder(&path, *++c, &values);
-        } else {
-            pp_path_add_char(&path, *c);
-        }
-    }
+    pp_path_add_template(&path, target.template, &values);
     return !path.overflow;
 }
 

@@ -151,3 +151,14 @@ void pp_path_add_placeholder(pp_path *path, char what, const pp_path_values *val
         break;
     }
 }
+
+void pp_path_add_template(pp_path *path, const char *template, const pp_path_values *values)
+{
+    for (const char *c = template; *c != '\0'; c++) {
+        if (*c == '%') {
+            pp_path_add_placeholder(path, *++c, values);
+        } else {
+            pp_path_add_char(path, *c);
+        }
+    }
+}

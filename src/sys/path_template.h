@@ -54,5 +54,6 @@ typedef struct pp_path_values {
     unsigned counter;
 } pp_path_values;
 void pp_path_add_placeholder(pp_path *path, char what, const pp_path_values *values);
+void pp_path_add_template(pp_path *path, const char *template, const pp_path_values *values);
 
 #endif

@@ -9,9 +9,7 @@
  */
 #include "web/control_option.h"
 
-#include "base/text.h"
 #include "host/dispositions.h"
-#include "sys/log.h"
 #include "sys/path_template.h"
 #include "web/server_library.h"
 
@@ -60,39 +58,25 @@ static const char *fill_in_path(void)
 {
     const pp_path_values values = {.kind = "control"};
     pp_path path = pp_path_begin(state.path, sizeof state.path);
-    for (const char *c = state.template; *c != '\0'; c++) {
-        if (*c == '%') {
-            pp_path_add_placeholder(&path, *++c, &values);
-        } else {
-            pp_path_add_char(&path, *c);
-        }
-    }
+    pp_path_add_template(&path, state.template, &values);
     return path.length > 0 ? path.data : NULL;
 }
 
 static int find(void)
 {
-    pp_text why = PP_TEXT_INIT;
+    static const char refusal[] = "control: no socket";
     if (state.serve == NULL) {
         state.serve = pprof_control_serve;
         state.end = pprof_control_end;
     }
     if (state.serve == NULL) {
         state.serve =
-            (serve_function *)(uintptr_t)pp_server_library_find("pprof_control_serve", &why);
-        state.end =
-            state.serve != NULL
-                ? (end_function *)(uintptr_t)pp_server_library_find("pprof_control_end", &why)
-                : NULL;
+            (serve_function *)(uintptr_t)pp_server_library_find("pprof_control_serve", refusal);
     }
-    if (state.serve == NULL) {
-        pp_text text = PP_TEXT_INIT;
-        pp_text_add(&text, "control: no socket, libpprof-http.so.0 could not be loaded: ");
-        pp_text_add(&text, why.data);
-        pp_log(&text);
-        return -ENOENT;
+    if (state.serve != NULL && state.end == NULL) {
+        state.end = (end_function *)(uintptr_t)pp_server_library_find("pprof_control_end", refusal);
     }
-    return 0;
+    return state.serve != NULL ? 0 : -ENOENT;
 }
 
 int pp_control_option_start(void)

@@ -9,7 +9,6 @@
  */
 #include "web/http_option.h"
 
-#include "base/text.h"
 #include "sys/log.h"
 #include "sys/own_work.h"
 #include "sys/path_template.h"
@@ -69,12 +68,10 @@ static void expand(char to[ADDRESS_MAX])
 {
     pp_path path = pp_path_begin(to, ADDRESS_MAX);
     const pp_path_values values = {.kind = "http"};
-    for (const char *c = asked.address; *c != '\0'; c++) {
-        if (*c == '%' && is_template(asked.address)) {
-            pp_path_add_placeholder(&path, *++c, &values);
-        } else {
-            pp_path_add_char(&path, *c);
-        }
+    if (is_template(asked.address)) {
+        pp_path_add_template(&path, asked.address, &values);
+    } else {
+        pp_path_add(&path, asked.address);
     }
 }
 
@@ -87,16 +84,11 @@ static bool is_taken_by_parent(int error)
 
 static int serve(void)
 {
-    pp_text why = PP_TEXT_INIT;
     serve_function *found = pprof_http_serve_opts;
     if (found == NULL) {
-        found = (serve_function *)(uintptr_t)pp_server_library_find(symbol_name, &why);
+        found = (serve_function *)(uintptr_t)pp_server_library_find(symbol_name, "http: no server");
     }
     if (found == NULL) {
-        pp_text text = PP_TEXT_INIT;
-        pp_text_add(&text, "http: no server, libpprof-http.so.0 could not be loaded: ");
-        pp_text_add(&text, why.data);
-        pp_log(&text);
         return -ENOENT;
     }
     char address[ADDRESS_MAX];

@@ -8,8 +8,10 @@
  */
 #include "web/server_library.h"
 
+#include "base/text.h"
 #include "modules/loader.h"
 #include "sys/apart.h"
+#include "sys/log.h"
 #include "sys/own_files.h"
 #include "sys/own_work.h"
 
@@ -35,7 +37,7 @@ static const char *find_file(char path[PATH_MAX])
 
 typedef struct search {
     const char *symbol;
-    pp_text *why;
+    pp_text why;
     const void *found;
 } search;
 
@@ -44,17 +46,29 @@ static void load(void *of_search)
     char path[PATH_MAX];
     search *s = of_search;
     pp_own_work_begin();
-    s->found = pp_loader_load(find_file(path), s->symbol, s->why);
+    s->found = pp_loader_load(find_file(path), s->symbol, &s->why);
     pp_own_work_end();
 }
 
-const void *pp_server_library_find(const char *symbol, pp_text *why)
+static void complain(const char *refusal, const pp_text *why)
 {
+    pp_text text = PP_TEXT_INIT;
+    pp_text_add(&text, refusal);
+    pp_text_add(&text, ", libpprof-http.so.0 could not be loaded: ");
+    pp_text_add(&text, why->data);
+    pp_log(&text);
+}
+
+const void *pp_server_library_find(const char *symbol, const char *refusal)
+{
+    search s = {symbol, PP_TEXT_INIT, NULL};
     if (pp_loader_is_suspect()) {
-        pp_text_add(why, "a child of fork cannot load it");
-        return NULL;
+        pp_text_add(&s.why, "a child of fork cannot load it");
+    } else {
+        pp_apart(load, &s);
     }
-    search s = {symbol, why, NULL};
-    pp_apart(load, &s);
+    if (s.found == NULL) {
+        complain(refusal, &s.why);
+    }
     return s.found;
 }

@@ -8,9 +8,8 @@
 #ifndef PP_WEB_SERVER_LIBRARY_H
 #define PP_WEB_SERVER_LIBRARY_H
 
-#include "base/text.h"
-
-/* Loads the library, for good, and finds a function of it. NULL, with a reason in *why. */
-const void *pp_server_library_find(const char *symbol, pp_text *why);
+/* Loads the library, for good, and finds a function of it. NULL: `refusal` and the reason are on the
+ * log. */
+const void *pp_server_library_find(const char *symbol, const char *refusal);
 
 #endif
