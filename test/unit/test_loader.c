@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "spare_library.h"
+#include "host/start.h"
 #include "modules/loader.h"
 #include "modules/modules.h"
 
@@ -184,6 +185,7 @@ static void changes_that_we_saw_ourselves_count(void **state)
 
 int main(void)
 {
+    pp_preload_link();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_epoch_comes_back_after_a_counter_was_dropped),
         cmocka_unit_test(the_epoch_is_known_from_the_start),

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "spare_library.h"
+#include "host/start.h"
 #include "modules/modules.h"
 
 #include <pthread.h>
@@ -344,6 +345,7 @@ static void a_child_forked_beside_a_scan_works(void **state)
 
 int main(void)
 {
+    pp_preload_link();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(code_of_every_object_is_found),
         cmocka_unit_test(what_is_no_code_is_not_found),
