@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# nightly: 3
 #
 # test_alternate_stacks.sh: threads whose alternate signal stack is small live on, and what they used is said
 # to be lost; those with a large one are sampled, whatever they have for a stack.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # timeout: 300
+# nightly: 3
 #
 # test_attach_servers.sh: cpprof attaches to redis, nginx, a backend of postgres and a server of 200 threads, and lets them go, again
 # and again, while clients ask: no request fails, and the servers go on and end as ever. ATTACH_TURNS=200 does it more often.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # timeout: 600
+# nightly: 3
 #
 # test_attached_exec.sh: programs that a process executes that is attached to, itself or in a child, run unharmed, and
 # find nothing of ours; and cpprof attaches to a process that is about to execute a program.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # timeout: 300
+# nightly: 3
 #
 # test_attached_hooks.sh: profiles that need hooks, in a program that has loaded the library while it ran: heap, block,
 # mutex, fd; and that `detach` leaves each word, signal, thread and descriptor as it was.

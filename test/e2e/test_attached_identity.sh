@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # timeout: 600
+# nightly: 3
 #
 # test_attached_identity.sh: a program that is attached to can change its user, its capabilities and its namespaces as it
 # could before, also one that had a single thread; the attachment goes along, and cpprof still reaches it.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # timeout: 300
+# nightly: 2
 #
 # test_attached_objects.sh: the library in a program that has loaded it while it ran: programs and libraries that are bound
 # in all sorts of ways, other allocators, and libraries that come and go.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # timeout: 600
+# nightly: 1
 #
 # test_attached_truth.sh: the heap profile of a program that is attached to is the truth, at each rate: what threads from
 # before have allocated, resized and freed since, as the program has counted it, and nothing of the blocks from before.

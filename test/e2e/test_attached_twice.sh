@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # timeout: 300
+# nightly: 3
 #
 # test_attached_twice.sh: several cpprof attach to a process at the same moment, also one that has just been started: each
 # of them gets what it asks for.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# nightly: 3
 #
 # test_children.sh: children by fork, vfork, exec, posix_spawn, system and popen leave the parent's
 # profile alone; with `subprocesses` each gets a profile of its own.

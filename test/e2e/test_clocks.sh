@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# nightly: 2
 #
 # test_clocks.sh: programs whose clocks are not the kernel's: one that is forbidden the processor's counter, and those
 # that libfaketime tells another time.

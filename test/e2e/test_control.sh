@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # timeout: 300
+# nightly: 2
 #
 # test_control.sh: the control socket: what it answers, who finds it, how cpprof reads profiles from it, and what becomes of
 # it when the program forks, executes another one, and ends.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# nightly: 1
 #
 # test_cpprof_attach_shared.sh: an attachment of several cpprof: one that comes a moment after another one was killed
 # reaches the process; one that comes while another one records gets what it asks for, and leaves what it found; and what

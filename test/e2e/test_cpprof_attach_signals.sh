@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# nightly: 1
 #
 # test_cpprof_attach_signals.sh: signals and cancellations that come while a thread loads the library for cpprof take effect
 # after that, on the call in which the thread waits: none is lost, none leaves the loader in the middle. What the loader

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # timeout: 300
+# nightly: 1
 #
 # test_cpprof_attach_transfers.sh: cpprof does not stop a thread in a call that would come back with a part of its work: it takes
 # another thread, or waits for the end of the call, or says why it cannot attach.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# nightly: 1
 #
 # test_cpprof_cramped.sh: where a process cannot take the library, `cpprof record -p` says what was missing there
 # (victims/cramped.c), and the process goes on. One in a user namespace without users is reached.

@@ -5,6 +5,7 @@
 # program, and, with filters, units and granularities, on made-up ones, for each Go that is installed and whose text cpprof
 # knows (--style). Graphviz reads the files, if it is there.
 # timeout: 600
+# nightly: 1
 # sanitizers: yes
 set -u
 

@@ -4,6 +4,7 @@
 # test_cpprof_hostile.sh: profiles whose writer means harm, through every verb, in 512 MiB of memory: each is refused with the
 # byte where it is broken, or shown. Names keep to their places in every format.
 # timeout: 600
+# nightly: 3
 # shellcheck disable=SC3045 # every sh of Linux has ulimit -v
 # shellcheck source=test/e2e/cpprof_lib.sh
 . "$SRC/test/e2e/cpprof_lib.sh"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # timeout: 300
+# nightly: 1
 #
 # test_cpprof_live.sh: `cpprof top -p` where no terminal is: one table after the other of a process that runs. Its windows
 # join, so that no sample is left out or counted twice; its views are the kinds of profiles; it ends with the process.

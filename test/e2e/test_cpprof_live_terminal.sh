@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # timeout: 300
+# nightly: 3
 #
 # test_cpprof_live_terminal.sh: `cpprof top -p` on a terminal: what it draws, what its keys do, and that the terminal is as it
 # was before, however it ends. test/e2e/live/screens.py has the scenarios.

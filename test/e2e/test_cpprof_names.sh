@@ -5,6 +5,7 @@
 # demand, as both Go tools do; and functions without a name are reported once, with the packages that have the names.
 # shellcheck source=test/e2e/lib.sh
 # timeout: 300
+# nightly: 1
 . "$SRC/test/e2e/lib.sh"
 need c++ go strip
 export TZ=UTC

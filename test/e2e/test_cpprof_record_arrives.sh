@@ -5,6 +5,7 @@
 # file any more, that close the socket, or that open other files under its number. Children do not inherit the
 # socket. The next cpprof removes what a killed one left.
 # timeout: 300
+# nightly: 2
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go

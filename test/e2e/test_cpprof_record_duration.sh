@@ -4,6 +4,7 @@
 # test_cpprof_record_duration.sh: with a duration the profiles are written at its end: the program may end by any
 # signal after it. No call of the program is interrupted. The library's waiting thread is in no profile.
 # timeout: 300
+# nightly: 1
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go

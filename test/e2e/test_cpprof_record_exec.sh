@@ -5,6 +5,7 @@
 # that gets, through env, nice, sh and scripts, but not into children. The profile from before an exec is added, and
 # counted once if the exec fails.
 # timeout: 300
+# nightly: 2
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need cc go

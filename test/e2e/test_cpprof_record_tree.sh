@@ -5,6 +5,7 @@
 # exec, in every environment that keeps LD_PRELOAD. One profile has them all, labelled; who is not in it is named with
 # the CPU time that the kernel knows. Nothing is left.
 # timeout: 600
+# nightly: 1
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need cc go

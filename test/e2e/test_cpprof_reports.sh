@@ -5,6 +5,7 @@
 # profiles of a Go program, and, with every filter, unit and granularity, on made-up ones in comparison with the tool itself,
 # for each Go that is installed and whose text cpprof knows (--style). Wrong options are refused.
 # timeout: 600
+# nightly: 1
 # sanitizers: yes
 # shellcheck source=test/e2e/cpprof_lib.sh
 . "$SRC/test/e2e/cpprof_lib.sh"

@@ -4,6 +4,7 @@
 # test_cpprof_symbolize.sh: `cpprof symbolize` and the reports that show lines add files, lines and inlined functions to a profile that
 # has only names, from every place that debug information can be in; they use no file of another build, and say what is missing.
 # timeout: 900
+# nightly: 1
 # shellcheck source=test/e2e/lines.sh
 . "$SRC/test/e2e/lines.sh"
 need go cc objcopy strip

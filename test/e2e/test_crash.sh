@@ -4,6 +4,7 @@
 # test_crash.sh: the option `crash`. Some 45 ways to crash: all stacks are on the log, with the thread that crashed
 # first and the function in which it did; status, output and core dump are those of a run without the library.
 # timeout: 600
+# nightly: 3
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need cc c++ go timeout

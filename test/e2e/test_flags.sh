@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# nightly: 3
 #
 # test_flags.sh: pprof_parse_flags(): which arguments it takes and leaves, and the files at the end.
 # shellcheck source=test/e2e/lib.sh

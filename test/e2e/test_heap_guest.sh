@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # timeout: 600
+# nightly: 1
 #
 # test_heap_guest.sh: programs that are hard on an allocator, with every block sampled, with some, and
 # with sampling off; with libc's allocator and, where they are installed, with jemalloc, tcmalloc and

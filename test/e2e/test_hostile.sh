@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# nightly: 3
 #
 # test_hostile.sh: programs that close all descriptors, change root, folder or user, overwrite their
 # arguments and environment, run out of descriptors or memory: their status and their data are what

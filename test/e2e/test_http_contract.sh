@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # timeout: 300
+# nightly: 1
 #
 # test_http_contract.sh: the same requests to a Go program with net/http/pprof and to one of ours: status, headers, and the
 # shape of the body. What differs is listed here, with its reason; both sides must be as the list says. With every Go that

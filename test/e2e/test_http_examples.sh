@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # timeout: 300
+# nightly: 1
 #
 # test_http_examples.sh: examples/http_server.c, and the servers that host the handler (libmicrohttpd, evhttp, civetweb), as
 # far as their libraries are installed: all answer alike, and `go tool pprof` reads them.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # timeout: 300
+# nightly: 2
 #
 # test_http_guest.sh: a program with a server in it does what it does without: it forks, executes, closes all descriptors,
 # has none left, becomes another user, ends its first thread. What becomes of the server is in docs/HTTP.md.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # timeout: 600
+# nightly: 3
 #
 # test_http_hangups.sh: clients that hang up in each kind of request (test/e2e/http/hangups.py): what was collected for them
 # ends, and nothing stays of it.

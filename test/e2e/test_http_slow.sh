@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # timeout: 600
+# nightly: 2
 #
 # test_http_slow.sh: clients that take their answers slowly or not at all, also answers that are larger than what the server
 # keeps in memory: the program and other clients go on, answers are whole, and nothing stays.

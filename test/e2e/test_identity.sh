@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # timeout: 600
+# nightly: 2
 #
 # test_identity.sh: a program that changes its user, its capabilities or its namespaces while threads of the library run
 # (http, control, interval, signal) can do what it can without them; afterwards they are all there, with its identity.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # timeout: 300
+# nightly: 2
 #
 # test_install.sh: what `cmake --install` puts somewhere works from there: pkg-config and the CMake package find it, the
 # command finds its library, manual pages are whole and list every option; the Debian packages have what they should.

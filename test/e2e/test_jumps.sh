@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# nightly: 2
 #
 # test_jumps.sh: a signal handler jumps out of what is hooked, or ends the thread there; the program does
 # not notice us, and we get over it.

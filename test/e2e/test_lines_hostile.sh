@@ -4,6 +4,7 @@
 # test_lines_hostile.sh: cpprof reads damaged debug information, whole and split, with changed bytes in each of its sections and cut off,
 # and symbol tables and mini-debuginfo likewise. Each time it comes to an end, and not by a signal. HOSTILE_TIMES=1000 tries more.
 # timeout: 1500
+# nightly: 1
 # sanitizers: yes
 # shellcheck source=test/e2e/lines.sh
 . "$SRC/test/e2e/lines.sh"

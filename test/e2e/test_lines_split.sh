@@ -4,6 +4,7 @@
 # test_lines_split.sh: symbolize=lines and `cpprof symbolize` with split debug information: in a .dwo file where the compiler put it,
 # beside the program, and in a .dwp file; with units of several ranges; and what is left without these files.
 # timeout: 900
+# nightly: 2
 # shellcheck source=test/e2e/lines.sh
 . "$SRC/test/e2e/lines.sh"
 need go cc

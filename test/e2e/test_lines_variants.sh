@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# nightly: 2
 #
 # test_lines_variants.sh: symbolize=lines with debug information of each form: versions of DWARF, compression, in files
 # apart that are found by build id, by name and by checksum, shared (dwz), of programs that are not

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# nightly: 3
 #
 # test_odd_hosts_coroutines.sh: coroutines on small stacks, made by swapcontext, by siglongjmp, in assembler, as
 # protothreads, by GNU Pth, by Boost.Context and by Boost.Fiber; with an alternate signal stack of the host's that is

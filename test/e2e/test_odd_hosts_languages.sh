@@ -4,6 +4,7 @@
 # test_odd_hosts_languages.sh: programs whose runtime has stacks, signals and threads of its own: Go with cgo, Rust, and
 # the Java virtual machine with -Xcheck:jni. (.NET is not in this distribution.)
 # timeout: 300
+# nightly: 3
 # shellcheck source=test/e2e/odd/hosts.sh
 . "$SRC/test/e2e/odd/hosts.sh"
 need go timeout cc

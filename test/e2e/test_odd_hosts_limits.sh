@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# nightly: 2
 #
 # test_odd_hosts_limits.sh: programs that run under a limit (address space, descriptors, stack, pending signals,
 # processes, CPU time, size of files), and under libfaketime, which stands before the clocks.

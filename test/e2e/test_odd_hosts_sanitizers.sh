@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# nightly: 3
 #
 # test_odd_hosts_sanitizers.sh: the library preloaded into programs that gcc and clang have built with a sanitizer: their
 # runtime stands before libc as well, and before or after us. They live, and what they report is what they

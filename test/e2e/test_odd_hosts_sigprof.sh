@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# nightly: 1
 #
 # test_odd_hosts_sigprof.sh: programs that use SIGPROF and ITIMER_PROF themselves: in C, in Perl, in Python, and by
 # gcc -pg, whose profiler is in libc. (What each call of libc answers about SIGPROF: test_sigprof.sh.)

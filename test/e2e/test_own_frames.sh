@@ -5,6 +5,7 @@
 # program called; and the first call of a site has the stack of later ones. In programs that know nothing of the
 # library, that are linked to libpprof.so, to libpprof.a, and to libpprof_static.a.
 # timeout: 300
+# nightly: 2
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go cc c++ nm readelf timeout

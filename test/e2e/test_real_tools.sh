@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# nightly: 2
 #
 # test_real_tools.sh: xz, sort, sqlite3, git and others that are there: the same output and status as
 # without the library, whole stacks.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# nightly: 2
 #
 # test_sanitizers.sh: programs that are built with a sanitizer and linked to the library, which is not: no false
 # alarm about what it fills in, and the alarms that the program deserves. Programs that know nothing of the library and

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# nightly: 2
 #
 # test_seccomp.sh: under filters, in force before the start or installed by the program itself, the
 # library may lose its profile, but never the program.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # timeout: 1200
+# nightly: 1
 #
 # test_signal_calls.sh: what each call of libc that sees or changes signals says is the same with and
 # without a profile (docs/SIGNALS.md).

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# nightly: 2
 #
 # test_sigprof.sh: a host that uses SIGPROF itself: its handler gets its signals and none of ours, a
 # default action still ends it, and the profile goes on, or says why it could not.

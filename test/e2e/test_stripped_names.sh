@@ -6,6 +6,7 @@
 # program calls; stubs. /usr/lib/debug is hidden where it has anything.
 # shellcheck source=test/e2e/lib.sh
 # timeout: 300
+# nightly: 3
 . "$SRC/test/e2e/lib.sh"
 need cc go readelf strip timeout
 

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# nightly: 1
 #
 # test_thread_storm.sh: profiles of threads while thousands of them come and go
 # (what is checked stands in linked/thread_storm.c).

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# nightly: 2
 #
 # test_unwind_compare.sh: the walk of the stack is right at every instruction of small programs, as
 # far as test/compare/known.txt does not say why not (docs/UNWIND_AGREEMENT.md).

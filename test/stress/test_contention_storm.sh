@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # timeout: 900
+# nightly: 3
 #
 # test_contention_storm.sh: waits that never come back (a handler jumps out, asynchronous cancellation, a vfork child
 # is killed), and libraries that are bound to libc past us, beside threads that fight for locks: right results,

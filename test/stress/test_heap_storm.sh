@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # timeout: 1200
+# nightly: 3
 #
 # test_heap_storm.sh: eight threads allocate, resize and free each other's blocks, at rates of 512k, 4k
 # and 1; and one that allocates blocks of one size for ever. Everything was freed: nothing is in

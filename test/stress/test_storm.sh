@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # timeout: 900
+# nightly: 3
 #
 # test_storm.sh: a program that forks, execs, starts and ends threads, loads and unloads libraries, throws
 # and longjmps, all at once, under a 1000 Hz profile: right results, the right exit status, a profile

@@ -5,6 +5,7 @@
 # timers: every walk is checked as it is made, and none is wrong. With rules that outlive their library
 # wrong ones are found. Ten seconds; STRESS=long: ten minutes.
 # timeout: 900
+# nightly: 3
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need cc go

@@ -12,6 +12,8 @@
  *
  * test/compare finds nothing of this, since its walks come one after the other. Which planted fault
  * needs which test is in docs/UNWIND_AGREEMENT.md.
+ *
+ * Nightly: 3
  */
 #include <setjmp.h>
 #include <stdarg.h>

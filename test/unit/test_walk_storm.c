@@ -12,6 +12,8 @@
  * within its room, and must not depend on what the rule cache or the memo knows already.
  *
  * STRESS=long: a hundred times as many.
+ *
+ * Nightly: 1
  */
 #include <setjmp.h>
 #include <stdarg.h>
