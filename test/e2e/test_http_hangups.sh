@@ -12,7 +12,7 @@
 need python3
 
 hang_up() { # PORT PROCESS [guest]
-    python3 "$SRC/test/e2e/http/hangups.py" "$@" 9>&- >failures || fail "$(cat failures)"
+    python3 -B "$SRC/test/e2e/http/hangups.py" "$@" 9>&- >failures || fail "$(cat failures)"
 }
 
 serve_guest heap,fd steady

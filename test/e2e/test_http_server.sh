@@ -12,7 +12,7 @@ need python3
 
 serve_guest heap:1 steady
 port=${url#http://127.0.0.1:}
-python3 "$SRC/test/e2e/http/server.py" "${port%%/*}" "$server" 9>&- >server.failures || fail "$(cat server.failures)"
+python3 -B "$SRC/test/e2e/http/server.py" "${port%%/*}" "$server" 9>&- >server.failures || fail "$(cat server.failures)"
 end_guest
 
 # A unix socket: nobody else may connect, whatever the umask; one that is left is replaced, one that is served is not.

@@ -14,7 +14,7 @@ need python3
 # slow WHAT...: with the server at $url, which is in $server.
 slow() {
     slow_port=${url#http://127.0.0.1:}
-    python3 "$SRC/test/e2e/http/slow.py" "${slow_port%%/*}" "$server" "$@" 9>&- >failures || fail "$*: $(cat failures)"
+    python3 -B "$SRC/test/e2e/http/slow.py" "${slow_port%%/*}" "$server" "$@" 9>&- >failures || fail "$*: $(cat failures)"
 }
 
 serve_guest '' steady

@@ -6,17 +6,12 @@ a right answer, and no descriptor and no memory stays. The program is one whose 
 it is test/e2e/victims/web_guest.c.
 """
 import gzip
-import os
 import re
-import socket
 import sys
-import time
 
-PORT, PID = int(sys.argv[1]), int(sys.argv[2])
+from client import PID, connect, expect, failures, files, finish, hang_up, memory, receive, request, wait_for
+
 ROUNDS = 12
-PATIENCE = 60
-LEAVE = b"\x01\0\0\0\0\0\0\0"  # close() sends a reset
-failures = []
 
 # What collects until its time is over; the same for one second.
 COLLECTIONS = ("profile?seconds=%d", "profile?seconds=%d&hz=1000", "heap?seconds=%d", "heap?seconds=%d&rate=1",
@@ -32,51 +27,13 @@ NAMES = {"profile?seconds=1&hz=1000": b"burn_cpu", "block?seconds=1&rate=1": b"h
          "cmdline": b"web_guest"}
 
 
-def request(path):
-    return b"GET /debug/pprof/%s HTTP/1.1\r\nHost: localhost\r\n\r\n" % path.encode()
-
-
-def connect():
-    return socket.create_connection(("127.0.0.1", PORT), PATIENCE)
-
-
 def ask(path):
     """Status and body of an answer."""
     with connect() as client:
         client.sendall(request(path).replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
-        data = b""
-        while True:
-            piece = client.recv(65536)
-            if not piece:
-                break
-            data += piece
-    head, _, body = data.partition(b"\r\n\r\n")
+        head, _, body = receive(client).partition(b"\r\n\r\n")
     length = re.search(rb"Content-Length: (\d+)", head)
     return head[9:12].decode(), body if length and int(length.group(1)) == len(body) else None
-
-
-def expect(what, expected, found):
-    if expected != found:
-        failures.append("%s: expected %r, found %r" % (what, expected, found))
-
-
-def wait_for(what, condition):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        if time.monotonic() > end:
-            failures.append("waited in vain for: " + what)
-            return
-        time.sleep(0.02)
-
-
-def files():
-    found = set()
-    for name in os.listdir("/proc/%d/fd" % PID):
-        try:
-            found.add(os.readlink("/proc/%d/fd/%s" % (PID, name)))
-        except FileNotFoundError:
-            pass
-    return found
 
 
 def timers():
@@ -84,21 +41,9 @@ def timers():
         return file.read().count("ID:")
 
 
-def memory():
-    """Address space in use: what is mapped and forgotten stays in it."""
-    with open("/proc/%d/statm" % PID) as file:
-        return int(file.read().split()[0]) * 4096
-
-
 def rates():
     """What the list of profiles says of each one: whether it records, and at what rate."""
     return re.findall(rb"<tr><td>.*</td><td>(.*?)</td></tr>", ask("")[1])
-
-
-def hang_up(client, at_once):
-    if at_once:
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LEAVE)
-    client.close()
 
 
 def leave_collections(before):
@@ -146,7 +91,7 @@ def main():
     for _ in range(3):  # what is made once
         leave_collections(before)
         leave_answers(before)
-    first_answers, first_memory = answers(), memory()
+    first_answers, first_memory = answers(), memory("VmSize")
     for _ in range(ROUNDS):
         leave_collections(before)
         leave_answers(before)
@@ -158,12 +103,10 @@ def main():
         if path in NAMES and len(sys.argv) > 3:
             expect("function in " + path, True, first[1])
     wait_for("the end of all connections", lambda: files() <= before)
-    grown = memory() - first_memory
+    grown = memory("VmSize") - first_memory
     if grown > 1 << 20:
         failures.append("%d bytes more are mapped" % grown)
-    for failure in failures[:20]:
-        print(failure)
-    sys.exit(1 if failures else 0)
+    finish()
 
 
 main()

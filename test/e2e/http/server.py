@@ -7,53 +7,10 @@ PID is the server's process: after all this it answers, and has no more descript
 import os
 import signal
 import socket
-import sys
-import time
 
-PORT, PID = int(sys.argv[1]), int(sys.argv[2])
-OK = b"GET /debug/pprof/cmdline HTTP/1.1\r\nHost: localhost\r\n\r\n"
-failures = []
+from client import PID, PORT, connect, expect, failures, finish, hang_up, memory, read_one, receive, request, status, wait_for
 
-
-def connect():
-    return socket.create_connection(("127.0.0.1", PORT))
-
-
-def receive(client):
-    """Everything until the server closes."""
-    data = b""
-    try:
-        while True:
-            piece = client.recv(65536)
-            if not piece:
-                return data
-            data += piece
-    except ConnectionResetError:
-        return data
-
-
-def read_one(client, rest=b""):
-    """One answer, and what came after it."""
-    while b"\r\n\r\n" not in rest:
-        piece = client.recv(65536)
-        if not piece:
-            return rest, b""
-        rest += piece
-    head, _, rest = rest.partition(b"\r\n\r\n")
-    length = [int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length")]
-    while length and len(rest) < length[0]:
-        rest += client.recv(65536)
-    size = length[0] if length else 0
-    return head + b"\r\n\r\n" + rest[:size], rest[size:]
-
-
-def expect(what, expected, found):
-    if expected != found:
-        failures.append("%s: expected %r, found %r" % (what, expected, found))
-
-
-def status(data):
-    return data.split(b" ")[1].decode() if data.startswith(b"HTTP/1.1 ") else repr(data[:60])
+OK = request("cmdline")
 
 
 def refused(what, expected, data):
@@ -224,8 +181,7 @@ def hasty():
             client.sendall(OK.replace(b"cmdline", path))
             if path.startswith(b"flame"):
                 client.recv(100)
-            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
-            client.close()
+            hang_up(client)
 
 
 def together():
@@ -270,24 +226,11 @@ def descriptors():
     return len(os.listdir("/proc/%d/fd" % PID))
 
 
-def memory():
-    with open("/proc/%d/statm" % PID) as file:
-        return int(file.read().split()[1]) * 4096
-
-
-def wait_for(what, condition):
-    for _ in range(600):
-        if condition():
-            return
-        time.sleep(0.1)
-    failures.append("waited a minute for: " + what)
-
-
 def main():
     before = descriptors()
     keep_alive()
     pipelined()
-    first_memory = memory()
+    first_memory = memory("VmRSS")
     malformed()
     hosts()
     sites()
@@ -300,14 +243,12 @@ def main():
     wait_for("as many descriptors as before: %d, there are %d" % (before, descriptors()), lambda: descriptors() <= before + 1)
     expect("status for half a request, when its time is over", "408", status(receive(late)))
     late.close()
-    if memory() > first_memory + (32 << 20):
-        failures.append("memory grew from %d to %d" % (first_memory, memory()))
+    if memory("VmRSS") > first_memory + (32 << 20):
+        failures.append("memory grew from %d to %d" % (first_memory, memory("VmRSS")))
     client = connect()
     client.sendall(OK)
     expect("status at the end", "200", status(read_one(client)[0]))
-    for failure in failures:
-        print(failure)
-    sys.exit(1 if failures else 0)
+    finish()
 
 
 main()

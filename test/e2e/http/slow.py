@@ -8,53 +8,16 @@ busy                as many clients as there are places, each with many requests
 deep THREADS DEPTH  the program is test/e2e/victims/deep_threads.c: the text of its threads is larger than what the server
                     keeps in memory of answers
 """
-import os
 import re
 import socket
 import sys
 import threading
 import time
 
-PORT, PID = int(sys.argv[1]), int(sys.argv[2])
+from client import connect, expect, files, finish, memory, read_one, request, status, wait_for
+
 PLACES = 64
-PATIENCE = 150  # seconds, for what comes sooner
 PAGE = "flame?profile=heap"  # 100 KiB and more
-failures = []
-
-
-def request(path):
-    return b"GET /debug/pprof/%s HTTP/1.1\r\nHost: localhost\r\n\r\n" % path.encode()
-
-
-def connect(buffer=0):
-    client = socket.socket()
-    if buffer:
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
-    client.settimeout(PATIENCE)
-    client.connect(("127.0.0.1", PORT))
-    return client
-
-
-def receive(client):
-    """The head of an answer, and its body as far as it comes."""
-    data = b""
-    while b"\r\n\r\n" not in data:
-        piece = client.recv(65536)
-        if not piece:
-            return data, b""
-        data += piece
-    head, _, body = data.partition(b"\r\n\r\n")
-    left = int(re.search(rb"Content-Length: (\d+)", head).group(1)) - len(body)
-    pieces = [body]
-    while left > 0:
-        pieces.append(client.recv(1 << 20))
-        left = left - len(pieces[-1]) if pieces[-1] else 0
-    return head, b"".join(pieces)
-
-
-def expect(what, expected, found):
-    if expected != found:
-        failures.append("%s: expected %r, found %r" % (what, expected, found))
 
 
 def expect_answer(when):
@@ -62,35 +25,10 @@ def expect_answer(when):
     with connect() as client:
         client.sendall(request("cmdline"))
         try:
-            head, _ = receive(client)
+            answer, _ = read_one(client)
         except OSError as error:
-            head = str(error).encode()
-        expect("status " + when, b"HTTP/1.1 200 OK", head.split(b"\r\n")[0])
-
-
-def files():
-    """What the descriptors of the process are."""
-    found = set()
-    for name in os.listdir("/proc/%d/fd" % PID):
-        try:
-            found.add(os.readlink("/proc/%d/fd/%s" % (PID, name)))
-        except FileNotFoundError:
-            pass
-    return found
-
-
-def memory(what):
-    with open("/proc/%d/status" % PID) as file:
-        return int(re.search(what + r":\s*(\d+) kB", file.read()).group(1)) << 10
-
-
-def wait_for(what, condition):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        if time.monotonic() > end:
-            failures.append("waited in vain for: " + what)
-            return
-        time.sleep(0.05)
+            answer = str(error).encode()
+        expect("status " + when, "200", status(answer))
 
 
 class Reader(threading.Thread):
@@ -161,7 +99,7 @@ def deep():
     before, first_memory = files(), memory("VmRSS")
     client = connect()
     client.sendall(request("thread?debug=2"))
-    _, text = receive(client)
+    text = read_one(client)[0].partition(b"\r\n\r\n")[2]
     client.close()
     length = len(text)
     expect("a text of more than 64 MiB", True, length > 64 << 20)
@@ -188,6 +126,4 @@ def deep():
 
 {"never": never, "busy": busy, "deep": deep}[sys.argv[3]]()
 expect_answer("at the end")
-for failure in failures:
-    print(failure)
-sys.exit(1 if failures else 0)
+finish()
