@@ -58,6 +58,26 @@ refuse() {
     [ ! -s out ] || fail "$*: wrote to standard output although it failed"
 }
 
+# with_each_go COMMAND: for each Go that is installed and whose text cpprof knows, with its $pprof and $style. It counts in $compared.
+with_each_go() {
+    styles=
+    for tool in "$(command -v go)" /usr/lib/go-*/bin/go; do
+        case $("$tool" version 2>/dev/null) in
+        *" go1.19"*) style=go1.19 ;;
+        *" go1.26"*) style=go1.26 ;;
+        *) continue ;;
+        esac
+        case " $styles " in *" $style "*) continue ;; esac
+        styles="$styles $style"
+        pprof=$("$tool" tool -n pprof 2>/dev/null)
+        [ -x "$pprof" ] || pprof="$tool tool pprof"
+        compared=0
+        "$1"
+        echo "$compared comparisons with $("$tool" version)"
+    done
+    [ -n "$styles" ] || echo "skipped the comparison with go tool pprof: neither Go 1.19 nor Go 1.26 is installed"
+}
+
 finish_tests() {
     [ $failures = 0 ]
     exit

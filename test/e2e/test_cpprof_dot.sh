@@ -7,22 +7,8 @@
 # timeout: 600
 # nightly: 1
 # sanitizers: yes
-set -u
-
-: "${BUILD:?the build directory}" "${SRC:?the source directory}"
-cpprof=$BUILD/bin/cpprof
-generate=$BUILD/test/cpprof/generate
-go=$SRC/test/golden/go
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export TZ=UTC HOME="$work" PPROF_TMPDIR="$work" PPROF_BINARY_PATH="$work"
-failures=0
-
-fail() {
-    echo "FAIL: $*" >&2
-    failures=$((failures + 1))
-}
+# shellcheck source=test/e2e/cpprof_lib.sh
+. "$SRC/test/e2e/cpprof_lib.sh"
 
 # Options; one line each. A dash stands for none.
 cat >requests <<'END'
@@ -59,8 +45,8 @@ compare() {
 }
 
 compare_all() {
-    seed=$1
-    while [ "$seed" -le "$2" ]; do
+    seed=${CPPROF_FIRST_SEED:-300}
+    while [ "$seed" -le "${CPPROF_LAST_SEED:-300}" ]; do
         "$generate" "$seed" $((seed % 11)) distinct >profile.pb
         "$generate" $((seed + 1000000)) $((seed % 11)) distinct >base.pb
         compare profile.pb
@@ -73,26 +59,7 @@ compare_all() {
     done
 }
 
-style_of() {
-    case $("$1" version 2>/dev/null) in
-    *" go1.19"*) echo go1.19 ;;
-    *" go1.26"*) echo go1.26 ;;
-    esac
-}
-
-for tool in "$(command -v go)" /usr/lib/go-*/bin/go; do
-    [ -x "$tool" ] || continue
-    style=$(style_of "$tool")
-    [ -n "$style" ] || continue
-    case " ${seen:-} " in *" $style "*) continue ;; esac
-    seen="${seen:-} $style"
-    pprof=$("$tool" tool -n pprof 2>/dev/null)
-    [ -x "$pprof" ] || pprof="$tool tool pprof"
-    compared=0
-    compare_all "${CPPROF_FIRST_SEED:-300}" "${CPPROF_LAST_SEED:-300}"
-    echo "$compared graphs compared with $("$tool" version)"
-done
-[ -n "${seen:-}" ] || echo "skipped the comparison with go tool pprof: neither Go 1.19 nor Go 1.26 is installed"
+with_each_go compare_all
 
 # ---- without Go
 
@@ -118,4 +85,4 @@ if command -v dot >/dev/null; then
     done
 fi
 
-[ $failures = 0 ]
+finish_tests

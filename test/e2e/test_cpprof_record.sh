@@ -4,24 +4,13 @@
 # test_cpprof_record.sh: the command of `cpprof record` does not notice cpprof (what it inherits, signals,
 # job control, exit status). cpprof passes the right options to the library, and writes the profile
 # or says why there is none. A stub replaces the library.
-set -u
-
-: "${BUILD:?the build directory}" "${SRC:?the source directory}"
-cpprof=$BUILD/bin/cpprof
+# shellcheck source=test/e2e/cpprof_lib.sh
+. "$SRC/test/e2e/cpprof_lib.sh"
 victim=$BUILD/test/cpprof/victim
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export TZ=UTC TERM=xterm
+export TERM=xterm
 export LIBPPROF_LIBRARY="$BUILD/test/cpprof/stub.so"
 export STUB_PROFILE="$SRC/test/golden/go/cpu.pb.gz" STUB_NOTE="$work/note"
 unset LIBPPROF LD_PRELOAD
-failures=0
-
-fail() {
-    echo "FAIL: $*" >&2
-    failures=$((failures + 1))
-}
 
 # status EXPECTED COMMAND...
 status() {
@@ -314,4 +303,4 @@ for time in 300ms 0.3s 0m0.3s; do
 done
 status 0 "$cpprof" record -e cpu,cpu -F 1000000 -d 0.5 -- "$victim" state
 
-[ $failures = 0 ]
+finish_tests

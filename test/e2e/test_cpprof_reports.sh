@@ -89,10 +89,10 @@ ask_cpprof() {
     "$cpprof" "$@" --style "$style" $options profile.pb 2>err
 }
 
-# compare FIRST LAST: all requests on the profiles of these seeds.
+# compare: all requests on made-up profiles.
 compare() {
-    seed=$1
-    while [ "$seed" -le "$2" ]; do
+    seed=${CPPROF_FIRST_SEED:-200}
+    while [ "$seed" -le "${CPPROF_LAST_SEED:-203}" ]; do
         "$generate" "$seed" $((seed % 11)) distinct >profile.pb
         "$generate" $((seed + 1000000)) $((seed % 11)) distinct >base.pb
         while read -r line; do
@@ -120,27 +120,11 @@ compare_texts() {
     done
 }
 
-style_of() {
-    case $("$1" version 2>/dev/null) in
-    *" go1.19"*) echo go1.19 ;;
-    *" go1.26"*) echo go1.26 ;;
-    esac
-}
-
-for tool in "$(command -v go)" /usr/lib/go-*/bin/go; do
-    [ -x "$tool" ] || continue
-    style=$(style_of "$tool")
-    [ -n "$style" ] || continue
-    case " ${seen:-} " in *" $style "*) continue ;; esac
-    seen="${seen:-} $style"
-    pprof=$("$tool" tool -n pprof 2>/dev/null)
-    [ -x "$pprof" ] || pprof="$tool tool pprof"
-    compared=0
-    compare "${CPPROF_FIRST_SEED:-200}" "${CPPROF_LAST_SEED:-203}"
+compare_all() {
+    compare
     compare_texts
-    echo "$compared reports compared with $("$tool" version)"
-done
-[ -n "${seen:-}" ] || echo "skipped the comparison with go tool pprof: neither Go 1.19 nor Go 1.26 is installed"
+}
+with_each_go compare_all
 
 # ---- profiles as text
 

@@ -3,22 +3,11 @@
 #
 # test_cpprof_sources.sh: cpprof reads profiles from servers, over TCP and over a socket of the machine, as from a file, and says
 # what a server answered instead.
-set -u
-
-: "${BUILD:?the build directory}" "${SRC:?the source directory}"
-cpprof=$BUILD/bin/cpprof
-go=$SRC/test/golden/go
-work=$(mktemp -d)
+# shellcheck source=test/e2e/cpprof_lib.sh
+. "$SRC/test/e2e/cpprof_lib.sh"
 server=
 trap '[ -z "$server" ] || kill "$server"; rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export TZ=UTC no_proxy='*'
-failures=0
-
-fail() {
-    echo "FAIL: $*" >&2
-    failures=$((failures + 1))
-}
+export no_proxy='*'
 
 command -v python3 >/dev/null || {
     echo "skipped: there is no python3 to serve with"
@@ -82,15 +71,11 @@ cmp -s out from_file || fail "top after a redirection: differs from the file's"
 "$cpprof" top "http://127.0.0.1:$port" "$go/cpu.pb.gz" >out 2>err || fail "a server and a file: $(cat err)"
 grep -q "of 1660ms total" out || fail "a server and a file: $(cat out)"
 
-# refuse TEXT SOURCE
-refuse() {
-    "$cpprof" top "$2" >out 2>err
-    [ $? = 1 ] || fail "top $2: expected exit status 1"
-    grep -qF "$2: $1" err || fail "top $2: expected '$1', found '$(cat err)'"
-}
+# refuse_url TEXT SOURCE
+refuse_url() { refuse 1 "$2: $1" top "$2"; }
 
-refuse "expected the answer 200, found 404: Unknown profile" "http://127.0.0.1:$port/nothing"
-refuse "nobody listens on the socket $work/absent" "unix:$work/absent"
-refuse "cannot fetch: " "http://127.0.0.1:1/"
+refuse_url "expected the answer 200, found 404: Unknown profile" "http://127.0.0.1:$port/nothing"
+refuse_url "nobody listens on the socket $work/absent" "unix:$work/absent"
+refuse_url "cannot fetch: " "http://127.0.0.1:1/"
 
-[ $failures = 0 ]
+finish_tests

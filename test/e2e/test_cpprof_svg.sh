@@ -4,20 +4,8 @@
 # test_cpprof_svg.sh: `cpprof flame -o OUT.svg` and `cpprof convert -o OUT.svg` draw a flame graph: valid XML without a script,
 # every name escaped, names cut to fit, and frames in the right places.
 # sanitizers: yes
-set -u
-
-: "${BUILD:?the build directory}" "${SRC:?the source directory}"
-cpprof=$BUILD/bin/cpprof
-go=$SRC/test/golden/go
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
-
-fail() {
-    echo "FAIL: $*" >&2
-    failures=$((failures + 1))
-}
+# shellcheck source=test/e2e/cpprof_lib.sh
+. "$SRC/test/e2e/cpprof_lib.sh"
 
 # draws OUT WORDS...: flame and convert write the same file.
 draws() {
@@ -101,4 +89,4 @@ grep -q 'expected a number from 200 to 20000' err || fail "--width 3: $(cat err)
 grep -q -- "--root: expected top or bottom, found 'left'" err || fail "--root left: $(cat err)"
 "$cpprof" top --root top four.folded 2>err && fail "top --root is accepted"
 
-[ $failures = 0 ]
+finish_tests
