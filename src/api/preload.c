@@ -15,10 +15,10 @@
 #include "api/preload.h"
 
 #include "api/options.h"
+#include "arch/shown_as.h"
 #include "attach/attach.h"
 #include "attach/sampling_end.h"
 #include "attach/slots.h"
-#include "base/shown_as.h"
 #include "host/deadline.h"
 #include "host/dispositions.h"
 #include "host/exec_target.h"

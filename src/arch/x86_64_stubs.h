@@ -7,7 +7,7 @@
 #ifndef PP_ARCH_X86_64_STUBS_H
 #define PP_ARCH_X86_64_STUBS_H
 
-#include "base/shown_as.h"
+#include "arch/shown_as.h"
 
 #include <stdint.h>
 

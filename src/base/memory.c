@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory.c: calls mmap, mremap and munmap with the mark set.
+ * memory.c: maps and unmaps by system calls.
  *
  * Zone: SIGNAL.
- * Tested by: unit.buffer
+ * Tested by: unit.buffer, e2e.heap_mappings
  */
 #include "base/memory.h"
 
-#include "base/marks.h"
+#include "arch/system_call.h"
 
-#include <errno.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #ifndef MADV_POPULATE_WRITE
@@ -20,48 +18,51 @@
 
 enum { PAGE_BYTES = 4096, WORTH_FILLING = 4 * PAGE_BYTES };
 
-/* Defined in a program with ThreadSanitizer, which tracks only mmap and munmap: a write of another
- * thread at an address, before mremap moved memory there, would look like a race. Never called. */
-extern void tsan_is_there(void) __asm__("__tsan_init") __attribute__((weak));
+static const uintptr_t last_errno = 4095; /* the kernel returns -1 to -4095 for errors */
 
-/* Keeps large tables out of core dumps, which have no use for them. */
-static void *leave_out_of_dumps(void *memory, size_t bytes)
+/*
+ * Defined in a program with ThreadSanitizer, which does not see system calls. Without them, what one
+ * thread wrote to memory that it has unmapped and what another one writes there, after the kernel has
+ * given it the address, would look like a race.
+ */
+extern void tsan_acquire(void *address) __asm__("__tsan_acquire") __attribute__((weak));
+extern void tsan_release(void *address) __asm__("__tsan_release") __attribute__((weak));
+static char unmapped;
+
+/* The memory of a call that returned `at`. Keeps large tables out of core dumps, which have no use
+ * for them. */
+static void *mapped(long at, size_t bytes)
 {
-    if (memory != NULL && bytes >= PP_MEMORY_NOT_DUMPED) {
-        madvise(memory, bytes, MADV_DONTDUMP);
+    if ((uintptr_t)at >= -last_errno) {
+        return NULL;
     }
-    return memory;
+    if (tsan_acquire != NULL) {
+        tsan_acquire(&unmapped);
+    }
+    if (bytes >= PP_MEMORY_NOT_DUMPED) {
+        pp_system_call(SYS_madvise, at, bytes, MADV_DONTDUMP);
+    }
+    return (void *)at;
+}
+
+static void before_unmapping(void)
+{
+    if (tsan_release != NULL) {
+        tsan_release(&unmapped);
+    }
 }
 
 void *pp_memory_map(size_t bytes)
 {
-    pp_thread_marks.memory_is_calling = true;
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    pp_thread_marks.memory_is_calling = false;
-    /* cppcheck-suppress memleak; it is returned */
-    return leave_out_of_dumps(memory != MAP_FAILED ? memory : NULL, bytes);
-}
-
-static void *resize_by_copy(void *memory, size_t bytes, size_t new_bytes)
-{
-    void *copy = pp_memory_map(new_bytes);
-    if (copy != NULL) {
-        memcpy(copy, memory, bytes < new_bytes ? bytes : new_bytes);
-        pp_memory_unmap(memory, bytes);
-    }
-    return copy;
+    return mapped(pp_system_call(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
+                  bytes);
 }
 
 void *pp_memory_resize(void *memory, size_t bytes, size_t new_bytes)
 {
-    if (tsan_is_there != NULL) {
-        return resize_by_copy(memory, bytes, new_bytes);
-    }
-    pp_thread_marks.memory_is_calling = true;
-    void *resized = mremap(memory, bytes, new_bytes, MREMAP_MAYMOVE);
-    pp_thread_marks.memory_is_calling = false;
-    return leave_out_of_dumps(resized != MAP_FAILED ? resized : NULL, new_bytes);
+    before_unmapping();
+    return mapped(pp_system_call(SYS_mremap, memory, bytes, new_bytes, MREMAP_MAYMOVE), new_bytes);
 }
 
 /* Where the kernel cannot, it provides each page when it is used. */
@@ -70,15 +71,12 @@ void pp_memory_fill(void *memory, size_t bytes)
     uintptr_t from = ((uintptr_t)memory + PAGE_BYTES - 1) & ~(uintptr_t)(PAGE_BYTES - 1);
     uintptr_t to = ((uintptr_t)memory + bytes) & ~(uintptr_t)(PAGE_BYTES - 1);
     if (to > from && to - from >= WORTH_FILLING) {
-        int saved = errno;
-        madvise((void *)from, to - from, MADV_POPULATE_WRITE);
-        errno = saved;
+        pp_system_call(SYS_madvise, from, to - from, MADV_POPULATE_WRITE);
     }
 }
 
 void pp_memory_unmap(void *memory, size_t bytes)
 {
-    pp_thread_marks.memory_is_calling = true;
-    munmap(memory, bytes);
-    pp_thread_marks.memory_is_calling = false;
+    before_unmapping();
+    pp_system_call(SYS_munmap, memory, bytes);
 }

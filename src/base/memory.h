@@ -2,12 +2,10 @@
  *
  * memory.h: maps and unmaps the library's own memory.
  *
- * The library hooks mmap and its like, since the program's mappings belong to the heap profile; the
- * library's own mappings do not. A mark of the thread (base/marks.h) shows the hook that the caller
- * is the library. Bare system calls are no alternative: tests make mmap fail by replacing it, and
- * sanitizers must see what is mapped.
+ * The library hooks mmap and its like, since the program's mappings belong to the heap profile. Its
+ * own mappings do not, so these are system calls, which reach no hook. They leave errno alone.
  *
- * Zone: SIGNAL (mmap, mremap, munmap and madvise).
+ * Zone: SIGNAL.
  */
 #ifndef PP_BASE_MEMORY_H
 #define PP_BASE_MEMORY_H

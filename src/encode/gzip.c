@@ -7,7 +7,7 @@
  */
 #include "encode/gzip.h"
 
-#include "base/shown_as.h"
+#include "arch/shown_as.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -26,8 +26,8 @@
  */
 #include "host/dispositions.h"
 
+#include "arch/shown_as.h"
 #include "arch/system_call.h"
-#include "base/shown_as.h"
 #include "crash/crash.h"
 #include "crash/crash_stacks.h"
 #include "crash/dump_turn.h"

@@ -9,7 +9,7 @@
  */
 #include "host/interval.h"
 
-#include "base/shown_as.h"
+#include "arch/shown_as.h"
 #include "host/deadline.h"
 #include "host/pausable.h"
 #include "sys/clock.h"

@@ -12,9 +12,9 @@
  */
 #include "host/pausable.h"
 
+#include "arch/shown_as.h"
 #include "arch/system_call.h"
 #include "base/memory.h"
-#include "base/shown_as.h"
 #include "host/hooks.h"
 #include "sys/apart.h"
 #include "sys/clock.h"

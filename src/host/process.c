@@ -23,9 +23,9 @@
  */
 #include "host/process.h"
 
+#include "arch/shown_as.h"
 #include "arch/system_call.h"
 #include "base/compiler.h"
-#include "base/shown_as.h"
 #include "crash/dump_turn.h"
 #include "host/real.h"
 #include "sys/signal_mask.h"

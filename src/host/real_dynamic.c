@@ -13,8 +13,8 @@
  */
 #include "host/real.h"
 
+#include "arch/shown_as.h"
 #include "arch/system_call.h"
-#include "base/shown_as.h"
 #include "modules/late.h"
 #include "modules/loaded_objects.h"
 #include "modules/own_exports.h"

@@ -8,7 +8,7 @@
  */
 #include "host/toggle.h"
 
-#include "base/shown_as.h"
+#include "arch/shown_as.h"
 #include "host/deadline.h"
 #include "host/pausable.h"
 #include "sys/clock.h"

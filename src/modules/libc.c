@@ -11,7 +11,7 @@
  */
 #include "modules/libc.h"
 
-#include "base/shown_as.h"
+#include "arch/shown_as.h"
 #include "sys/loaded_symbols.h"
 
 #include <stdbool.h>

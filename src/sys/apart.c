@@ -10,7 +10,6 @@
 
 #include "arch/apart_call.h"
 #include "arch/system_call.h"
-#include "base/marks.h"
 #include "sys/file_calls.h"
 #include "sys/lock.h"
 #include "sys/own_threads.h"

@@ -7,12 +7,13 @@
  */
 #include "sys/own_threads.h"
 
-#include "base/marks.h"
 #include "sys/lock.h"
 
 #include <stddef.h>
 
 enum { MOST = 8 };
+
+PP_TLS pp_marks pp_thread_marks;
 
 static int ids[MOST]; /* 0: free */
 

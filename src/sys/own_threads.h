@@ -7,12 +7,27 @@
  *
  * Zone: SIGNAL.
  * Owns: the lists: of eight, further threads are profiled like the program's; of 32 that act for
- *       others.
+ *       others. The marks of each thread (8 bytes of TLS).
  */
 #ifndef PP_SYS_OWN_THREADS_H
 #define PP_SYS_OWN_THREADS_H
 
+#include "base/compiler.h"
+
 #include <stdbool.h>
+#include <stdint.h>
+
+/* What the calling thread does for the library, in one word: a host has little room for thread-local
+ * storage (tools/check-zones). Each mark belongs to one file. */
+typedef struct pp_marks {
+    uint8_t place; /* sys/apart.c */
+    /* The loader looks up a hook's real function, and may call the hook: waits_real.c, fd_hooks.c,
+     * malloc_real.c. */
+    bool finds_wait, finds_descriptor, finds_malloc;
+    int acts_for; /* own_threads.c: a thread's id, or 0 */
+} pp_marks;
+
+extern PP_TLS pp_marks pp_thread_marks;
 
 /* Replaces an id by another one; 0: by nothing, or nothing by it. */
 void pp_own_threads_replace(int from, int to);

@@ -6,7 +6,7 @@
  */
 #include "unwind/own_frames.h"
 
-#include "base/shown_as.h"
+#include "arch/shown_as.h"
 #include "base/compiler.h"
 #include "unwind/function.h"
 

@@ -17,7 +17,7 @@
  *
  * That function is the outermost frame of libpprof there: the entries of the hooks (arch/) have all
  * code before the first C function within one symbol, and public C functions are compiled without
- * tail calls. Tables list the exceptions (base/shown_as.h).
+ * tail calls. Tables list the exceptions (arch/shown_as.h).
  *
  * Zone: SIGNAL.
  */

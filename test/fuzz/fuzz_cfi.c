@@ -10,7 +10,7 @@
  *
  * Sources: src/unwind/cfi.c src/unwind/cfi_entry.c src/unwind/expression.c src/unwind/image.c
  * Sources: src/unwind/rebase.c src/unwind/copies.c src/sys/safe_read.c src/modules/loader.c
- * Sources: src/sys/apart.c src/sys/own_threads.c src/base/marks.c src/arch/x86_64_apart.S
+ * Sources: src/sys/apart.c src/sys/own_threads.c src/arch/x86_64_apart.S
  * Seeds: images as test/unit/cfi_image.h assembles them, and of real libraries (seeds.c).
  */
 #include "unwind/cfi.h"

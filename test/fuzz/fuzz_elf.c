@@ -9,7 +9,7 @@
  * Sources: src/symbol/ifuncs.c
  * Sources: src/symbol/places.c src/elf/relocations.c src/symbol/stubs.c src/sys/safe_read.c
  * Sources: src/sys/program.c
- * Sources: src/sys/apart.c src/sys/own_threads.c src/base/marks.c src/arch/x86_64_apart.S
+ * Sources: src/sys/apart.c src/sys/own_threads.c src/arch/x86_64_apart.S
  * Seeds: images of every kind that test/unit/elf_image.h makes, with two bytes for the addresses.
  */
 #include "elf/build_id.h"

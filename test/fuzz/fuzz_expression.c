@@ -10,7 +10,7 @@
  *
  * Sources: src/unwind/expression.c src/unwind/image.c src/unwind/copies.c src/sys/safe_read.c
  * Sources: src/modules/loader.c
- * Sources: src/sys/apart.c src/sys/own_threads.c src/base/marks.c src/arch/x86_64_apart.S
+ * Sources: src/sys/apart.c src/sys/own_threads.c src/arch/x86_64_apart.S
  * Seeds: the expressions of the PLT, of DRAP frames, of libcrypto's assembler.
  */
 #include "unwind/expression.h"

@@ -3,7 +3,7 @@
  * fuzz_maps.c: any text as /proc/self/maps; and once, the real one.
  *
  * Sources: src/modules/maps.c src/sys/own_files.c src/base/arena.c src/base/memory.c
- * Sources: src/sys/apart.c src/sys/own_threads.c src/base/marks.c src/arch/x86_64_apart.S
+ * Sources: src/sys/apart.c src/sys/own_threads.c src/arch/x86_64_apart.S
  * Seeds: lines as the kernel writes them.
  */
 #include "modules/maps.h"

@@ -10,7 +10,7 @@
  * Sources: src/demangle/cxx_symbol.c src/demangle/cxx_name.c src/demangle/cxx_lambda.c
  * Sources: src/demangle/cxx_template.c
  * Sources: src/demangle/cxx_type.c src/demangle/cxx_expression.c
- * Sources: src/base/arena.c src/base/memory.c src/base/marks.c src/base/text.c
+ * Sources: src/base/arena.c src/base/memory.c src/base/text.c
  * Seeds: names of both languages, and such as stand for endless ones, in corpus/readable/.
  */
 #include "demangle/cxx.h"

@@ -2,35 +2,24 @@
  *
  * mmap_fault.h: lets a unit test refuse memory at the n-th mapping, or at each in turn.
  *
- * The test program defines mmap and its like itself, in front of the libc's; the libc's own malloc
- * does not go through them. ThreadSanitizer needs those names for itself: under it, tests that
- * begin with needs_mmap_fault() are skipped. Include it in one file of a program, behind cmocka.h.
+ * A program that includes it is linked with --wrap for the functions of base/memory.h
+ * (test/CMakeLists.txt). Include it in one file of a program, behind cmocka.h.
  */
 #ifndef PP_TEST_MMAP_FAULT_H
 #define PP_TEST_MMAP_FAULT_H
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 static long mappings_left = LONG_MAX; /* how many more succeed */
 static long mappings_live;            /* mapped minus unmapped */
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define __SANITIZE_THREAD__ 1
-#endif
-#endif
-
+/* At the beginning of a test. */
 static inline void needs_mmap_fault(void)
 {
-#ifdef __SANITIZE_THREAD__
-    skip();
-#endif
     mappings_left = LONG_MAX;
     mappings_live = 0;
 }
@@ -57,39 +46,39 @@ static inline long mappings_needed(mmap_attempt *attempt, void *context)
     return needed;
 }
 
-#ifndef __SANITIZE_THREAD__
+void *real_map(size_t bytes) __asm__("__real_pp_memory_map");
+void *real_resize(void *memory, size_t bytes, size_t new_bytes) __asm__("__real_pp_memory_resize");
+void real_unmap(void *memory, size_t bytes) __asm__("__real_pp_memory_unmap");
+void *counted_map(size_t bytes) __asm__("__wrap_pp_memory_map");
+void *counted_resize(void *memory, size_t bytes,
+                     size_t new_bytes) __asm__("__wrap_pp_memory_resize");
+void counted_unmap(void *memory, size_t bytes) __asm__("__wrap_pp_memory_unmap");
 
 static bool mapping_refused(void)
 {
-    if (mappings_left <= 0) {
-        errno = ENOMEM;
+    if (mappings_left <= 0)
         return true;
-    }
     mappings_left--;
     return false;
 }
 
-void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
+void *counted_map(size_t bytes)
 {
     if (mapping_refused())
-        return MAP_FAILED;
+        return NULL;
     mappings_live++;
-    return (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
+    return real_map(bytes);
 }
 
-int munmap(void *address, size_t size)
+void counted_unmap(void *memory, size_t bytes)
 {
     mappings_live--;
-    return (int)syscall(SYS_munmap, address, size);
+    real_unmap(memory, bytes);
 }
 
-void *mremap(void *address, size_t size, size_t new_size, int flags, ...)
+void *counted_resize(void *memory, size_t bytes, size_t new_bytes)
 {
-    if (mapping_refused())
-        return MAP_FAILED;
-    return (void *)syscall(SYS_mremap, address, size, new_size, flags, NULL);
+    return mapping_refused() ? NULL : real_resize(memory, bytes, new_bytes);
 }
-
-#endif
 
 #endif

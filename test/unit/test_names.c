@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 enum { BIAS = 0x7f0000000000 };
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "base/shown_as.h"
+#include "arch/shown_as.h"
 #include "pprof.h"
 #include "unwind/own_frames.h"
 #include "unwind/walk.h"

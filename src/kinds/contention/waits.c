@@ -22,8 +22,8 @@
  */
 #include "kinds/contention/waits.h"
 
+#include "arch/shown_as.h"
 #include "base/compiler.h"
-#include "base/shown_as.h"
 #include "kinds/contention/contention.h"
 #include "sys/clock.h"
 #include "sys/own_work.h"

@@ -15,9 +15,9 @@
 #include "kinds/contention/waits.h"
 
 #include "arch/wait_list.h"
-#include "base/compiler.h"
 #include "host/real.h"
 #include "modules/libc.h"
+#include "sys/own_threads.h"
 #include "sys/signal_mask.h"
 
 #include <errno.h>
@@ -70,8 +70,6 @@ typedef struct internal {
 } internal;
 
 bool pp_hook_waits_counted;
-
-static PP_TLS bool resolving;
 
 static pp_wait_function *find_internal(const pp_wait_hook *hook)
 {
@@ -128,7 +126,7 @@ bool pp_wait_resolve(pp_wait_hook *hook)
     if (__atomic_load_n(&hook->resolved, __ATOMIC_ACQUIRE)) {
         return true;
     }
-    if (resolving) {
+    if (pp_thread_marks.finds_wait) {
         pp_wait_function *function = find_internal(hook);
         if (function == NULL) {
             return false;
@@ -140,13 +138,13 @@ bool pp_wait_resolve(pp_wait_hook *hook)
     int saved_errno = errno;
     pp_signal_mask old = 0;
     pp_signals_block(&old); /* a handler that jumped out of the loader would leave it locked */
-    resolving = true;
+    pp_thread_marks.finds_wait = true;
     pp_wait_function *real = (pp_wait_function *)find(hook->name, hook->version);
     if (strcmp(hook->try_name, "none") != 0) {
         __atomic_store_n(&hook->try, (pp_wait_function *)find(hook->try_name, NULL),
                          __ATOMIC_RELAXED);
     }
-    resolving = false;
+    pp_thread_marks.finds_wait = false;
     pp_signals_restore(&old);
     errno = saved_errno;
     if (real == NULL) {

@@ -25,10 +25,10 @@
 
 #include "arch/fd_list.h"
 #include "arch/system_call.h"
-#include "base/compiler.h"
 #include "host/process.h"
 #include "host/real.h"
 #include "kinds/fd/fd_opened.h"
+#include "sys/own_threads.h"
 #include "sys/own_work.h"
 #include "sys/signal_mask.h"
 
@@ -69,8 +69,6 @@ enum { HOOKS = 0 PP_FD_LIST(COUNT_HOOK) };
 
 static bool records;
 
-static PP_TLS bool resolving;
-
 /* ---- the real functions ---- */
 
 /* Sets the target, and does so again if another thread has changed `records` meanwhile: that thread
@@ -87,15 +85,15 @@ static void aim(pp_fd_hook *hook)
 static pp_fd_function *resolve(pp_fd_hook *hook)
 {
     pp_fd_function *real = __atomic_load_n(&hook->real, __ATOMIC_ACQUIRE);
-    if (real != NULL || resolving) {
+    if (real != NULL || pp_thread_marks.finds_descriptor) {
         return real;
     }
     int saved_errno = errno;
     pp_signal_mask old = 0;
     pp_signals_block(&old); /* a handler that jumped out of the loader would leave it locked */
-    resolving = true;
+    pp_thread_marks.finds_descriptor = true;
     real = (pp_fd_function *)pp_real_find(hook->name);
-    resolving = false;
+    pp_thread_marks.finds_descriptor = false;
     pp_signals_restore(&old);
     errno = saved_errno;
     if (real != NULL) {

@@ -7,7 +7,7 @@
  * The hooks do not count three kinds of mappings:
  *
  *   the allocator's     its blocks are counted one by one; the caller's object tells these calls
- *   this library's      marks that base/memory.c and own_work.h set tell these calls
+ *   this library's      base/memory.c calls the kernel; own_work.h tells the calls of others for us
  *   PROT_NONE           such a mapping is address space, often more than there is memory
  *
  * The hooks do not see what libc maps for itself: thread stacks and loaded libraries.
@@ -27,7 +27,6 @@
 #include "arch/stubs.h"
 #include "arch/system_call.h"
 #include "base/compiler.h"
-#include "base/marks.h"
 #include "host/real.h"
 #include "kinds/heap/heap_mappings.h"
 #include "kinds/heap/malloc_objects.h"
@@ -111,8 +110,7 @@ static void *call_mremap(const pp_stub_call *call)
 
 static bool is_left_out(const pp_stub_call *call)
 {
-    return pp_thread_marks.memory_is_calling || pp_own_work_has((uintptr_t)call) ||
-           pp_malloc_is_allocators(call->return_address);
+    return pp_own_work_has((uintptr_t)call) || pp_malloc_is_allocators(call->return_address);
 }
 
 static void record(const pp_stub_call *call, const char *entry, uintptr_t start, uint64_t size,
@@ -163,8 +161,7 @@ __attribute__((visibility("hidden"), used)) void *pp_hook_mmap(const pp_stub_cal
 __attribute__((visibility("hidden"), used)) int pp_hook_munmap(const pp_stub_call *call)
 {
     pp_signal_mask old = 0;
-    if (pp_thread_marks.memory_is_calling || !pp_heap_mappings_any() ||
-        !pp_heap_mappings_enter(&old)) {
+    if (!pp_heap_mappings_any() || !pp_heap_mappings_enter(&old)) {
         return call_munmap(call);
     }
     int error = call_munmap(call);
@@ -180,7 +177,7 @@ __attribute__((visibility("hidden"), used)) void *pp_hook_mremap(const pp_stub_c
 {
     const uintptr_t *a = call->argument;
     uint64_t size = whole_pages(a[NEW_SIZE]);
-    bool known = pp_heap_mappings_any() && !pp_thread_marks.memory_is_calling;
+    bool known = pp_heap_mappings_any();
     bool possible = a[NEW_SIZE] <= PTRDIFF_MAX && !is_left_out(call);
     uint64_t rate = possible ? pp_heap_due(size) : 0;
     pp_signal_mask old = 0;

@@ -32,7 +32,7 @@
  * Owns: the copy.
  * Tested by: e2e.allocator_names, e2e.late_names
  */
-#include "base/shown_as.h"
+#include "arch/shown_as.h"
 #include "kinds/heap/malloc_hook.h"
 #include "modules/late.h"
 #include "modules/libc.h"

@@ -20,7 +20,6 @@
  */
 #include "kinds/heap/malloc_real.h"
 
-#include "base/compiler.h"
 #include "host/real.h"
 #include "kinds/heap/malloc_bootstrap.h"
 #include "kinds/heap/malloc_late.h"
@@ -28,6 +27,7 @@
 #include "kinds/heap/malloc_objects.h"
 #include "modules/libc.h"
 #include "modules/loaded_objects.h"
+#include "sys/own_threads.h"
 #include "sys/signal_mask.h"
 
 #include <dlfcn.h>
@@ -37,8 +37,6 @@
 #define ADDRESS_OF_HOOK(symbol, shape_name) &pp_malloc_hook_##symbol,
 static pp_malloc_hook *const libc_hooks[] = {PP_MALLOC_LIST_LIBC(ADDRESS_OF_HOOK)};
 enum { LIBC_HOOKS = sizeof libc_hooks / sizeof libc_hooks[0] };
-
-static PP_TLS bool resolving;
 
 static bool is_usable(const pp_malloc_hook *hook, void *found)
 {
@@ -168,20 +166,20 @@ bool pp_malloc_resolve(pp_malloc_hook *hook, uintptr_t caller)
     if (__atomic_load_n(&hook->resolved, __ATOMIC_ACQUIRE)) {
         return true;
     }
-    if (resolving) {
+    if (pp_thread_marks.finds_malloc) {
         return false;
     }
     int saved_errno = errno;
     pp_signal_mask old = 0;
     pp_signals_block(&old); /* a handler that jumped out of the loader would leave it locked */
-    resolving = true;
+    pp_thread_marks.finds_malloc = true;
     if (!pp_malloc_hook_malloc.resolved) {
         resolve_early(hook);
     }
     if (!hook->resolved) {
         pp_malloc_resolve_late(hook, caller);
     }
-    resolving = false;
+    pp_thread_marks.finds_malloc = false;
     pp_signals_restore(&old);
     errno = saved_errno;
     return hook->resolved;

@@ -17,8 +17,8 @@
  *
  * Zone: SIGNAL (data only).
  */
-#ifndef PP_BASE_SHOWN_AS_H
-#define PP_BASE_SHOWN_AS_H
+#ifndef PP_ARCH_SHOWN_AS_H
+#define PP_ARCH_SHOWN_AS_H
 
 #include <stdint.h>
 
