@@ -118,11 +118,14 @@ static void *attend(void *of_place)
 
 PP_NOT_SHOWN(attend);
 
+/* The thread is about to end. pthread_join would be our own hook. */
 static void bury(place *p)
 {
     if (p->is_joinable) {
         p->is_joinable = false;
-        pthread_join(p->thread, NULL);
+        for (unsigned look = 0; pthread_tryjoin_np(p->thread, NULL) == EBUSY; look++) {
+            pp_lock_pause(look);
+        }
         __atomic_store_n(&p->tid, 0, __ATOMIC_RELEASE); /* another thread may get the number */
     }
 }
