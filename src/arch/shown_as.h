@@ -12,10 +12,13 @@
  *   PP_OWN_WORK(function)          calls of `function` out of libpprof are the library's own work,
  *                                  not the program's
  *
+ * A further table, pp_allocators, has the code of hooked allocation functions: from the first of two
+ * addresses to the second. The assembler of the kind `heap` writes it, and symbol/hidden.c reads it.
+ *
  * Both names are the assembler's, of the same file or hidden. The rows are distances, which need no
  * relocation when the library is loaded.
  *
- * Zone: SIGNAL (data only).
+ * Zone: SIGNAL.
  */
 #ifndef PP_ARCH_SHOWN_AS_H
 #define PP_ARCH_SHOWN_AS_H
@@ -32,6 +35,16 @@ typedef struct pp_shown_as {
     ".long " first "\n"                                                                            \
     ".long " second "\n"                                                                           \
     ".popsection\n"
+
+/* The linker's names of the bounds of a table; NULL if the table is empty. */
+#define PP_TABLE(name)                                                                             \
+    extern const pp_shown_as __start_##name[] __attribute__((weak, visibility("hidden")));         \
+    extern const pp_shown_as __stop_##name[] __attribute__((weak, visibility("hidden")));
+
+static inline uintptr_t pp_row_address(const int32_t *distance)
+{
+    return (uintptr_t)distance + (uintptr_t)(intptr_t)*distance;
+}
 
 #define PP_SHOWN_AS_ROW(function, entry) PP_TABLE_ROW("pp_shown_as", function " - .", entry " - .")
 

@@ -59,7 +59,7 @@ static void before_prctl(int option, long a)
     }
 }
 
-/* The entry of the symbol `syscall` is in arch/ (see kinds/contention/futex.c). */
+/* The entry of the symbol `syscall` is beside kinds/contention/futex.c. */
 __attribute__((visibility("hidden"), used)) long pp_hook_syscall(long number, long a, long b,
                                                                  long c, long d, long e, long f)
 {

@@ -40,7 +40,7 @@ void pp_hook_thread_leave(void);
 /* ---- confinement.c ---- */
 
 /* Calls libc's syscall(), and first ends the profiles if the program confines itself by this
- * call. The hook of syscall is in kinds/contention/futex.c and arch/. */
+ * call. The hook of syscall is beside kinds/contention/futex.c. */
 long pp_hook_syscall(long number, long a, long b, long c, long d, long e, long f);
 
 /* ---- identity.c ---- */

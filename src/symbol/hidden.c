@@ -6,12 +6,15 @@
  */
 #include "symbol/hidden.h"
 
-#include "arch/malloc_entries.h"
-#include "arch/malloc_list.h"
+#include "arch/shown_as.h"
 #include "base/path.h"
+#include "symbol/malloc_list.h"
 
 #include <stddef.h>
 #include <string.h>
+
+/* NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's */
+PP_TABLE(pp_allocators)
 
 static bool is_one_of(const char *name, const char *const *list, size_t count)
 {
@@ -71,7 +74,12 @@ bool pp_symbol_is_allocator(const char *name, bool is_local)
 
 bool pp_code_is_allocator(uintptr_t address)
 {
-    return pp_malloc_entries_have(address);
+    const pp_shown_as *row = __start_pp_allocators;
+    while (row != __stop_pp_allocators &&
+           (address < pp_row_address(&row->function) || address >= pp_row_address(&row->entry))) {
+        row++;
+    }
+    return row != __stop_pp_allocators;
 }
 
 bool pp_file_is_allocator(const char *path)

@@ -12,27 +12,17 @@
 
 #include <stddef.h>
 
-/* The linker's names of the bounds of a table; NULL if the table is empty. */
-#define TABLE(name)                                                                                \
-    extern const pp_shown_as __start_##name[] __attribute__((weak, visibility("hidden")));         \
-    extern const pp_shown_as __stop_##name[] __attribute__((weak, visibility("hidden")));
-
 /* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's */
-TABLE(pp_shown_as)
-TABLE(pp_own_work)
-TABLE(pp_stays)
+PP_TABLE(pp_shown_as)
+PP_TABLE(pp_own_work)
+PP_TABLE(pp_stays)
 /* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
-
-static uintptr_t at(const int32_t *distance)
-{
-    return (uintptr_t)distance + (uintptr_t)(intptr_t)*distance;
-}
 
 static const pp_shown_as *find(const pp_shown_as *start, const pp_shown_as *stop,
                                uintptr_t function)
 {
     for (const pp_shown_as *row = start; row != stop; row++) {
-        if (at(&row->function) == function) {
+        if (pp_row_address(&row->function) == function) {
             return row;
         }
     }
@@ -46,7 +36,7 @@ static uintptr_t function_shown(uintptr_t function)
     if (row == NULL) {
         return function;
     }
-    return row->entry != 0 ? at(&row->entry) : 0;
+    return row->entry != 0 ? pp_row_address(&row->entry) : 0;
 }
 
 /* Whether the frame is of a hook that calls, in place of the real function, what that calls. */

@@ -15,7 +15,7 @@
  *   pp_wait_begin <- pp_wait_slow <- pthread_mutex_lock (hook) <- main
  *                                    pthread_mutex_lock        <- main
  *
- * That function is the outermost frame of libpprof there: the entries of the hooks (arch/) have all
+ * That function is the outermost frame of libpprof there: the entries of the hooks have all
  * code before the first C function within one symbol, and public C functions are compiled without
  * tail calls. Tables list the exceptions (arch/shown_as.h).
  *

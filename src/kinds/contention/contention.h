@@ -47,7 +47,7 @@ typedef struct pp_contention_facts {
 } pp_contention_facts;
 
 typedef struct pp_contention_state {
-    /* Not 0: an object with this hash was found taken lately, so the entry stubs (arch/), which
+    /* Not 0: an object with this hash was found taken lately, so the entries, which
      * read this table, call the slow path (pp_contention_cool()). */
     uint8_t hot[PP_CONTENTION_HASHES];
     int64_t block_rate, mutex_fraction;

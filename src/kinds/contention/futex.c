@@ -34,7 +34,7 @@ typedef struct pp_futex_call {
     long last_argument; /* of the kernel's six, the seventh of syscall() */
 } pp_futex_call;
 
-/* The first is in arch/; arch/ calls the second. */
+/* The first is in assembler, which calls the second. */
 extern void pp_entry_syscall(void);
 long pp_futex_slow(const pp_futex_call *call);
 

@@ -40,7 +40,7 @@ typedef struct pp_waiter {
 enum { PP_WAITER_WORDS = PP_CONTENDED_MAX / PP_SLOTS_A_WORD };
 
 typedef struct pp_waiter_pool {
-    /* The number of waiters that are shown for each hash; read by the entry stubs (arch/). */
+    /* The number of waiters that are shown for each hash; read by the entries. */
     uint16_t listed[PP_CONTENTION_HASHES];
     pp_waiter waiters[PP_CONTENDED_MAX];
     uint64_t taken[PP_WAITER_WORDS];

@@ -46,9 +46,9 @@ enum {
     OWNER_NOT_RECOVERABLE = INT_MAX - 1
 };
 
-/* arch/ calls this. */
+/* The entries call this. */
 long pp_wait_slow(const pp_wait_call *call);
-/* arch/ has this function, and names the next as its personality routine. */
+/* Assembler has this function, and names the next as its personality routine. */
 long pp_wait_call_real(pp_wait_function *real, const uintptr_t argument[4]);
 _Unwind_Reason_Code pp_wait_unwound(int version, _Unwind_Action actions,
                                     _Unwind_Exception_Class exception_class,

@@ -3,7 +3,7 @@
  * waits.h: the hooks of the functions that wait: for locks, conditions, semaphores and threads; and
  * of the functions that release locks.
  *
- *   program -> entry (arch/) -> target -> real function                   nothing is counted
+ *   program -> entry (in .S) -> target -> real function                   nothing is counted
  *                                      -> free? -> real function          no contention
  *                                               -> pp_wait_slow -> try, wait, record
  *

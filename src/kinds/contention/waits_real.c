@@ -14,8 +14,8 @@
  */
 #include "kinds/contention/waits.h"
 
-#include "arch/wait_list.h"
 #include "host/real.h"
+#include "kinds/contention/wait_list.h"
 #include "modules/libc.h"
 #include "sys/own_threads.h"
 #include "sys/signal_mask.h"

@@ -23,10 +23,10 @@
  */
 #include "kinds/fd/fd_hooks.h"
 
-#include "arch/fd_list.h"
 #include "arch/system_call.h"
 #include "host/process.h"
 #include "host/real.h"
+#include "kinds/fd/fd_list.h"
 #include "kinds/fd/fd_opened.h"
 #include "sys/own_threads.h"
 #include "sys/own_work.h"
@@ -48,7 +48,7 @@
     extern pp_fd_function pp_fd_slow_##symbol;
 PP_FD_LIST(DECLARE_CODE)
 
-/* The entries (arch/) read the hooks. */
+/* The entries read the hooks. */
 #define DEFINE_HOOK(symbol, shape_name, call_name)                                                 \
     __attribute__((visibility("hidden"))) pp_fd_hook pp_fd_hook_##symbol = {                       \
         .target = pp_fd_slow_##symbol,                                                             \

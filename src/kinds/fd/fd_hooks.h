@@ -2,7 +2,7 @@
  *
  * fd_hooks.h: the hooks of the functions that open and close descriptors.
  *
- *   program -> entry (arch/) -> target -> real function                     nothing is recorded
+ *   program -> entry (in .S) -> target -> real function                     nothing is recorded
  *                                      -> pp_fd_slow -> real function, and record
  *
  * Zone: HOOK.
@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Which descriptors a hooked function opens and closes; arch/fd_list.h explains each. */
+/* Which descriptors a hooked function opens and closes; kinds/fd/fd_list.h explains each. */
 typedef enum pp_fd_shape {
     PP_FD_OPEN,
     PP_FD_STREAM,

@@ -7,7 +7,7 @@
  *
  * Every allocated byte is equally likely to be the byte that makes its block a sample: the number
  * of bytes between two such bytes is exponential with the mean `rate`. Each thread counts down in
- * TLS; the entry stubs of the hooks (arch/) subtract, and call this file when the countdown is used
+ * TLS; the entries of the hooks subtract, and call this file when the countdown is used
  * up.
  *
  * Two variables hold the rest of an interval, the countdown and what follows it, so that a thread

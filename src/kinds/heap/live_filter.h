@@ -13,7 +13,7 @@
  * share of false "maybe" answers, and to hash more bits of the address would add two instructions
  * to the nine of free().
  *
- * The entry stubs (arch/x86_64_malloc.S) read the filter, and repeat its layout and its hash.
+ * The entries (malloc_x86_64.S) read the filter, and repeat its layout and its hash.
  *
  * Growth. A filter of twice the size replaces a filter that is too full, while other threads add
  * and remove blocks. Each filter has a generation; the key of a block has the generation that

@@ -3,12 +3,12 @@
  * malloc.c: the slow path of the allocation hooks: takes samples, and sees the frees of sampled
  * blocks.
  *
- *   entry (arch/) --> pp_malloc_slow_alloc --> due? --no--> real function
+ *   entry (in .S) --> pp_malloc_slow_alloc --> due? --no--> real function
  *                                               |yes
  *                                               v
  *                                     real function --> pp_heap_record
  *
- *   entry (arch/) --> pp_malloc_slow_free --> pp_heap_detach --> the entry jumps to the real free
+ *   entry (in .S) --> pp_malloc_slow_free --> pp_heap_detach --> the entry jumps to the real free
  *
  * A free removes the record before the real function can give the address to another thread.
  *
@@ -334,7 +334,7 @@ static uintptr_t do_nothing(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
     return 0;
 }
 
-/* ---- entered from arch/ ---- */
+/* ---- called by the entries ---- */
 
 __attribute__((visibility("hidden"), used)) uintptr_t pp_malloc_slow_alloc(pp_malloc_call *call)
 {

@@ -5,7 +5,7 @@
  * An entry counts a call down, asks the filter, and jumps to the real function. Files find the real
  * functions in one direction, each with a header of its own:
  *
- *   arch/x86_64_malloc.S --> malloc.c         the slow path: samples, frees of sampled blocks
+ *   malloc_x86_64.S --> malloc.c              the slow path: samples, frees of sampled blocks
  *                               |
  *                               v
  *                            malloc_real      finds real functions when the program starts
@@ -31,7 +31,7 @@
 #ifndef PP_KINDS_HEAP_MALLOC_HOOK_H
 #define PP_KINDS_HEAP_MALLOC_HOOK_H
 
-#include "arch/malloc_list.h"
+#include "symbol/malloc_list.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,7 +63,7 @@ typedef uintptr_t pp_malloc_function(uintptr_t, uintptr_t, uintptr_t, uintptr_t)
  */
 typedef struct pp_malloc_hook {
     pp_malloc_function *real;
-    pp_malloc_function *target; /* real, counting or direct: see arch/malloc_list.h */
+    pp_malloc_function *target; /* real, counting or direct: see symbol/malloc_list.h */
     pp_malloc_function *counting;
     pp_malloc_function *direct; /* NULL except for NEW and DELETE */
     pp_malloc_function *entry;  /* what the program calls; the leaf of its stacks */

@@ -70,7 +70,7 @@ static struct {
     bool has_started;
 } state;
 
-/* Only the resolvers in arch/ call this function. */
+/* Only the resolvers call this function. */
 pp_malloc_function *pp_malloc_if_wanted(const pp_malloc_hook *hook);
 
 /* ---- who defines a name, or needs it ---- */

@@ -18,7 +18,10 @@
  */
 #include "kinds/heap/malloc_real.h"
 
+#include "host/kind.h"
 #include "kinds/heap/malloc_bootstrap.h"
+
+PP_NEEDS_KINDS;
 
 #define DECLARE_CODE(symbol, shape_name)                                                           \
     extern pp_malloc_function pp_entry_##symbol;                                                   \

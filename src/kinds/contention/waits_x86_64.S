@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * x86_64_wait.S: the entries of the hooked locks, conditions and semaphores.
+ * waits_x86_64.S: the entries of the hooked locks, conditions and semaphores.
  *
  *   NAME            the function that the program calls: a jump to the address in the hook's
  *                   target, which is the real function while nothing is counted
  *   pp_count_NAME   reads the lock word; jumps to the real function unless the condition for the
- *                   slow path (arch/wait_list.h) holds
+ *                   slow path (kinds/contention/wait_list.h) holds
  *   pp_slow_NAME    calls kinds/contention/waits.c; also the target of an unresolved hook
  *   syscall         calls kinds/contention/futex.c
  *
@@ -16,9 +16,7 @@
  *
  * Zone: HOOK.
  */
-#if defined(__x86_64__)
-
-#include "arch/wait_list.h"
+#include "kinds/contention/wait_list.h"
 #include "arch/x86_64_asm.inc"
 
 /* pp_wait_hook (kinds/contention/waits.h): offsets of its first two members. */
@@ -222,9 +220,5 @@ PP_WAIT_LIST(STUB)
         .cfi_adjust_cfa_offset -72
         ret
         end syscall
-
-#else
-#error "libpprof has no lock entries for this architecture yet: add src/arch/<name>_wait.S"
-#endif
 
         .section .note.GNU-stack, "", @progbits

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * x86_64_wait_old.S: the entries of hooked functions of which libc keeps an old version, too.
+ * waits_old_x86_64.S: the entries of hooked functions of which libc keeps an old version, too.
  *
  * Programs that were linked before glibc 2.3.2 call the old versions, which work on other
- * structures and must not reach the entries of x86_64_wait.S.
+ * structures and must not reach the entries of waits_x86_64.S.
  *
  * Only these functions of the library have a version, libc's own; versions.map gives the present
  * functions theirs. As in libc, a reference without a version gets the old one.
  *
  * Zone: HOOK.
  */
-#if defined(__x86_64__)
-
-#include "arch/wait_list.h"
+#include "kinds/contention/wait_list.h"
 #include "arch/x86_64_asm.inc"
 
 /* pp_wait_hook (kinds/contention/waits.h): the offset of its second member. */
@@ -38,7 +36,5 @@
 
 #define STUB(name, shape, try, limit) shape name ;
 PP_WAIT_OLD_LIST(STUB)
-
-#endif
 
         .section .note.GNU-stack, "", @progbits

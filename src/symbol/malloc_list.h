@@ -30,14 +30,14 @@
  *                        call only malloc and free: the entry calls these directly, and the real
  *                        operator new only if malloc fails
  *
- * kinds/heap/malloc_hook.h, symbol/hidden.c and the assembler beside it include this file.
+ * hidden.c, kinds/heap/malloc_hook.h and the assembler beside that include this file.
  *
  * Zone: HOOK (no code).
  */
-#ifndef PP_ARCH_MALLOC_LIST_H
-#define PP_ARCH_MALLOC_LIST_H
+#ifndef PP_SYMBOL_MALLOC_LIST_H
+#define PP_SYMBOL_MALLOC_LIST_H
 
-/* Functions of libc, which are looked up together. C and arch/ define reallocarray and
+/* Functions of libc, which are looked up together. C and assembler define reallocarray and
  * malloc_usable_size by hand. */
 #define PP_MALLOC_LIST_LIBC(X)                                                                     \
     X(malloc, MALLOC)                                                                              \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * x86_64_malloc.S: the entries of the hooked allocation functions.
+ * malloc_x86_64.S: the entries of the hooked allocation functions.
  *
  * An entry decides nearly every call in a few instructions. They change no register with an
  * argument, so that the entry jumps to the real function, which returns to the program directly.
@@ -16,9 +16,7 @@
  *
  * Zone: HOOK.
  */
-#if defined(__x86_64__)
-
-#include "arch/malloc_list.h"
+#include "symbol/malloc_list.h"
 #include "arch/x86_64_asm.inc"
 
 /* pp_malloc_hook (kinds/heap/malloc_hook.h): offsets of its first two members. */
@@ -29,9 +27,8 @@
 
         .text
 
-/* All entries are between this symbol and pp_malloc_entries_end (arch/malloc_entries.h). */
-        local pp_malloc_entries
-pp_malloc_entries:
+/* All entries, and only they, are between these two labels (pp_allocators, symbol/hidden.c). */
+.Lentries:
 
 /* Defines the exported symbol, and another one at the same address for the library itself. In
  * libpprof_static.a the name belongs to libc; the linker's --wrap redirects calls to the entry. */
@@ -243,11 +240,11 @@ PP_MALLOC_LIST(STUB)
         end reallocarray
 #endif
 
-        local pp_malloc_entries_end
-pp_malloc_entries_end:
-
-#else
-#error "libpprof has no malloc entries for this architecture yet: add src/arch/<name>_malloc.S"
-#endif
+.Lentries_end:
+        .pushsection pp_allocators, "a", @progbits
+        .balign 4
+        .long   .Lentries - .
+        .long   .Lentries_end - .
+        .popsection
 
         .section .note.GNU-stack, "", @progbits

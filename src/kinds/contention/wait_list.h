@@ -27,14 +27,14 @@
  *
  * PP_WAIT_OLD_LIST has the functions of which libc keeps an old version beside the present one, for
  * programs that are linked to it. Before glibc 2.3.2 a condition was a pointer, so the hook must
- * call the same version as the program (x86_64_wait_old.S).
+ * call the same version as the program (waits_old_<architecture>.S).
  *
- * kinds/contention/waits_real.c, x86_64_wait.S and x86_64_wait_old.S include this file.
+ * waits_real.c and the assembler beside it include this file.
  *
  * Zone: HOOK (no code).
  */
-#ifndef PP_ARCH_WAIT_LIST_H
-#define PP_ARCH_WAIT_LIST_H
+#ifndef PP_KINDS_CONTENTION_WAIT_LIST_H
+#define PP_KINDS_CONTENTION_WAIT_LIST_H
 
 #define PP_WAIT_LIST(X)                                                                            \
     X(pthread_mutex_lock, MUTEX, pthread_mutex_trylock, EVER)                                      \

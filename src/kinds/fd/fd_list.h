@@ -30,12 +30,12 @@
  * The list omits functions by which the program cannot keep a descriptor open, because they close
  * it before they return.
  *
- * kinds/fd/fd_hooks.c and x86_64_fds.S include this file.
+ * fd_hooks.c and the assembler beside it include this file.
  *
  * Zone: HOOK (no code).
  */
-#ifndef PP_ARCH_FD_LIST_H
-#define PP_ARCH_FD_LIST_H
+#ifndef PP_KINDS_FD_FD_LIST_H
+#define PP_KINDS_FD_FD_LIST_H
 
 #define PP_FD_LIST(X)                                                                              \
     X(open, OPEN, open)                                                                            \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * x86_64_fds.S: the entries of the hooked functions that open or close descriptors.
+ * fd_hooks_x86_64.S: the entries of the hooked functions that open or close descriptors.
  *
  *   NAME                     the function that the program calls: a jump to the address in the
  *                            hook's target, which is the real function while nothing is recorded
@@ -11,9 +11,7 @@
  *
  * Zone: HOOK.
  */
-#if defined(__x86_64__)
-
-#include "arch/fd_list.h"
+#include "kinds/fd/fd_list.h"
 #include "arch/x86_64_asm.inc"
 
 /* pp_fd_hook (kinds/fd/fd_hooks.h): offset of its second member. */
@@ -41,9 +39,5 @@ pp_fd_entry_\name:
 .endm
 
 PP_FD_LIST(ENTRY)
-
-#else
-#error "libpprof has no descriptor entries for this architecture yet: add src/arch/<name>_fds.S"
-#endif
 
         .section .note.GNU-stack, "", @progbits

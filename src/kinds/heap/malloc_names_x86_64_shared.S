@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * x86_64_malloc_names_shared.S: defines the names that only some allocators have once more.
+ * malloc_names_x86_64_shared.S: defines the names that only some allocators have once more.
  *
  * Only libpprof.so has this file: see kinds/heap/malloc_names_shared.c.
  *
@@ -10,9 +10,7 @@
  *
  * Zone: HOOK.
  */
-#if defined(__x86_64__)
-
-#include "arch/malloc_list.h"
+#include "symbol/malloc_list.h"
 #include "arch/x86_64_asm.inc"
 
         .text
@@ -34,9 +32,5 @@
 
 #define STUB(name, shape) named name ;
 PP_MALLOC_LIST_OTHERS(STUB)
-
-#else
-#error "libpprof has no malloc entries for this architecture yet: add src/arch/<name>_malloc_names_shared.S"
-#endif
 
         .section .note.GNU-stack, "", @progbits
