@@ -33,6 +33,13 @@ static const uint8_t pp_greg_of_register[PP_REG_COUNT] = {
     REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP,
 };
 
+_Static_assert(offsetof(ucontext_t, uc_mcontext.gregs) == 40 && REG_R8 == 0 && REG_R9 == 1 &&
+                   REG_R10 == 2 && REG_R11 == 3 && REG_R12 == 4 && REG_R13 == 5 && REG_R14 == 6 &&
+                   REG_R15 == 7 && REG_RDI == 8 && REG_RSI == 9 && REG_RBP == 10 && REG_RBX == 11 &&
+                   REG_RDX == 12 && REG_RAX == 13 && REG_RCX == 14 && REG_RSP == 15 &&
+                   REG_RIP == 16,
+               "x86_64_signal_return.S has these offsets");
+
 static inline void pp_registers_from_context(pp_registers *registers, const void *context)
 {
     const ucontext_t *ucontext = context;

@@ -15,6 +15,8 @@
 
 #include "arch/x86_64_asm.inc"
 
+#include <asm/unistd_64.h>
+
 #define DW_CFA_EXPRESSION     0x10
 #define DW_CFA_DEF_EXPRESSION 0x0f
 #define DW_OP_BREG7           0x77
@@ -54,7 +56,7 @@
         local   pp_signal_return
         .type   pp_signal_return, @function
 pp_signal_return:
-        mov     $15, %rax               /* SYS_rt_sigreturn */
+        mov     $__NR_rt_sigreturn, %rax
         syscall
         .cfi_endproc
         .size   pp_signal_return, . - pp_signal_return

@@ -9,6 +9,7 @@
 
 #include "arch/shown_as.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -41,6 +42,9 @@ typedef struct pp_stub_call {
     uintptr_t unused;
     uintptr_t return_address; /* the caller's frame begins after it */
 } pp_stub_call;
+
+_Static_assert(offsetof(pp_stub_call, bx) == 48 && offsetof(pp_stub_call, return_address) == 72,
+               "PP_STUB_CALL writes it");
 
 #define PP_STUB_CALL(name, entry, target)                                                          \
     __asm__(".text\n"                                                                              \

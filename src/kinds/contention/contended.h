@@ -27,6 +27,7 @@
 #ifndef PP_KINDS_CONTENTION_CONTENDED_H
 #define PP_KINDS_CONTENTION_CONTENDED_H
 
+#include "kinds/contention/wait_list.h"
 #include "store/label_cells.h"
 #include "store/stack_counts.h"
 
@@ -35,8 +36,6 @@
 #include <stdint.h>
 
 enum {
-    PP_CONTENTION_HASH_BITS = 12,
-    PP_CONTENTION_HASHES = 1 << PP_CONTENTION_HASH_BITS,
     PP_CONTENDED_MAX = 8192 /* objects at one time, and as many waits */
 };
 
@@ -45,7 +44,8 @@ enum { PP_CONTENTION_EVENT = 1 << 20 };
 
 static inline size_t pp_contention_hash(uintptr_t object)
 {
-    return (object >> 4 ^ object >> 16) & (PP_CONTENTION_HASHES - 1);
+    return (object >> PP_CONTENTION_LOW_SHIFT ^ object >> PP_CONTENTION_HIGH_SHIFT) &
+           (PP_CONTENTION_HASHES - 1);
 }
 
 typedef struct pp_contended pp_contended;

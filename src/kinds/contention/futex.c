@@ -34,6 +34,10 @@ typedef struct pp_futex_call {
     long last_argument; /* of the kernel's six, the seventh of syscall() */
 } pp_futex_call;
 
+_Static_assert(offsetof(pp_futex_call, bx) == 6 * sizeof(long) &&
+                   offsetof(pp_futex_call, return_address) == 8 * sizeof(long),
+               "the entry of syscall() writes it");
+
 /* The first is in assembler, which calls the second. */
 extern void pp_entry_syscall(void);
 long pp_futex_slow(const pp_futex_call *call);

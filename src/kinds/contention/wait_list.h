@@ -36,6 +36,15 @@
 #ifndef PP_KINDS_CONTENTION_WAIT_LIST_H
 #define PP_KINDS_CONTENTION_WAIT_LIST_H
 
+/* The hash of an object's address, which the entries and pp_contention_hash() compute. */
+#define PP_CONTENTION_LOW_SHIFT  4
+#define PP_CONTENTION_HIGH_SHIFT 16
+#define PP_CONTENTION_HASHES     4096
+
+/* Of struct __pthread_mutex_s (glibc): the offset of __kind, and the value of an adaptive mutex. */
+#define PP_MUTEX_KIND     16
+#define PP_MUTEX_ADAPTIVE 3
+
 #define PP_WAIT_LIST(X)                                                                            \
     X(pthread_mutex_lock, MUTEX, pthread_mutex_trylock, EVER)                                      \
     X(pthread_mutex_timedlock, MUTEX, pthread_mutex_trylock, UNTIL)                                \

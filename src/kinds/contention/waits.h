@@ -13,6 +13,7 @@
 #ifndef PP_KINDS_CONTENTION_WAITS_H
 #define PP_KINDS_CONTENTION_WAITS_H
 
+#include "arch/hook_layout.h"
 #include "host/sampler.h"
 
 #include <stdbool.h>
@@ -39,7 +40,6 @@ typedef enum pp_wait_limit { PP_WAIT_EVER, PP_WAIT_UNTIL, PP_WAIT_CLOCK } pp_wai
 
 typedef long pp_wait_function(uintptr_t, uintptr_t, uintptr_t, uintptr_t);
 
-/* The entries know the offsets of the first two members. */
 typedef struct pp_wait_hook {
     pp_wait_function *real;
     pp_wait_function *target; /* where the entry jumps to */
@@ -53,6 +53,8 @@ typedef struct pp_wait_hook {
     bool resolved;
 } pp_wait_hook;
 
+PP_ASSERT_HOOK(pp_wait_hook);
+
 /* A call of a hooked function, as the entry has put it on the stack. */
 typedef struct pp_wait_call {
     uintptr_t argument[4];
@@ -60,6 +62,8 @@ typedef struct pp_wait_call {
     uintptr_t bx, fp;
     uintptr_t return_address;
 } pp_wait_call;
+
+PP_ASSERT_CALL(pp_wait_call, 4);
 
 /* Makes the hooks of all threads count, or stop counting, from now on. Zone: NORMAL. */
 void pp_hook_waits_count(bool on);

@@ -10,11 +10,9 @@
  *
  * Zone: HOOK.
  */
-#include "kinds/contention/wait_list.h"
+#include "arch/hook_layout.h"
 #include "arch/x86_64_asm.inc"
-
-/* pp_wait_hook (kinds/contention/waits.h): the offset of its second member. */
-#define TARGET 8
+#include "kinds/contention/wait_list.h"
 
         .text
 
@@ -22,7 +20,7 @@
 .macro COND name
         .globl pp_old_\name
         landing pp_old_\name
-        jmp     *pp_wait_hook_old_\name+TARGET(%rip)
+        jmp     *pp_wait_hook_old_\name+PP_HOOK_TARGET(%rip)
         local pp_entry_old_\name
         .set pp_entry_old_\name, pp_old_\name
         .symver pp_old_\name, \name@GLIBC_2.2.5, remove

@@ -21,6 +21,7 @@
 #include "sys/signal_mask.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -68,6 +69,12 @@ typedef struct internal {
     const pp_wait_hook *hook;
     const char *name; /* libc's internal one */
 } internal;
+
+_Static_assert(offsetof(pthread_mutex_t, __data.__lock) == 0 &&
+                   offsetof(pthread_mutex_t, __data.__kind) == PP_MUTEX_KIND &&
+                   (int)PTHREAD_MUTEX_ADAPTIVE_NP == PP_MUTEX_ADAPTIVE &&
+                   offsetof(pthread_rwlock_t, __data.__readers) == 0,
+               "the entries read libc's objects");
 
 bool pp_hook_waits_counted;
 

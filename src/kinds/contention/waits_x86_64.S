@@ -16,17 +16,15 @@
  *
  * Zone: HOOK.
  */
-#include "kinds/contention/wait_list.h"
+#include "arch/hook_layout.h"
 #include "arch/x86_64_asm.inc"
+#include "kinds/contention/wait_list.h"
 
-/* pp_wait_hook (kinds/contention/waits.h): offsets of its first two members. */
-#define REAL   0
-#define TARGET 8
-/* PP_CONTENTION_HASHES - 1 (kinds/contention/contention.h) */
-#define HASH_MASK 4095
-/* Of struct __pthread_mutex_s (glibc): the offset of __kind, and the value of an adaptive mutex. */
-#define KIND     16
-#define ADAPTIVE 3
+#include <asm/unistd_64.h>
+
+#ifndef __NR_futex_waitv
+#define __NR_futex_waitv 449 /* Linux 5.16 */
+#endif
 
         .text
 
@@ -36,7 +34,7 @@
         local pp_entry_\name
         .set pp_entry_\name, \name
         landing \name
-        jmp     *pp_wait_hook_\name+TARGET(%rip)
+        jmp     *pp_wait_hook_\name+PP_HOOK_TARGET(%rip)
 .endm
 
 /* Calls C with a pp_wait_call (kinds/contention/waits.h). */
@@ -51,10 +49,10 @@
 .macro hash
         mov     %rdi, %rax
         mov     %rdi, %r11
-        shr     $4, %rax
-        shr     $16, %r11
+        shr     $PP_CONTENTION_LOW_SHIFT, %rax
+        shr     $PP_CONTENTION_HIGH_SHIFT, %r11
         xor     %r11, %rax
-        and     $HASH_MASK, %eax
+        and     $PP_CONTENTION_HASHES - 1, %eax
 .endm
 
 /* pp_contention begins with the table of hot hashes (kinds/contention/contention.h). */
@@ -63,7 +61,7 @@
         lea     pp_contention(%rip), %r11
         cmpb    $0, (%r11,%rax)
         jne     pp_slow_\name
-        jmp     *pp_wait_hook_\name+REAL(%rip)
+        jmp     *pp_wait_hook_\name+PP_HOOK_REAL(%rip)
 .endm
 
 .macro count name
@@ -111,7 +109,7 @@
         lea     pp_waiters(%rip), %r11
         cmpw    $0, (%r11,%rax,2)
         jne     pp_slow_\name
-        jmp     *pp_wait_hook_\name+REAL(%rip)
+        jmp     *pp_wait_hook_\name+PP_HOOK_REAL(%rip)
 .endm
 
 .macro UNMUTEX name
@@ -119,9 +117,9 @@
         count   \name
         cmpl    $1, (%rdi)
         jne     pp_slow_\name
-        cmpb    $ADAPTIVE, KIND(%rdi)
+        cmpb    $PP_MUTEX_ADAPTIVE, PP_MUTEX_KIND(%rdi)
         je      1f
-        jmp     *pp_wait_hook_\name+REAL(%rip)
+        jmp     *pp_wait_hook_\name+PP_HOOK_REAL(%rip)
 1:      unless_listed \name
         slow    \name
 .endm
@@ -190,16 +188,13 @@ PP_WAIT_LIST(STUB)
  * a pp_futex_call (there): the number, five arguments, rbx, rbp. All other calls go to
  * host/confinement.c.
  */
-#define SYS_FUTEX       202
-#define SYS_FUTEX_WAITV 449
-
         .globl syscall
         local pp_entry_syscall
         .set pp_entry_syscall, syscall
         landing syscall
-        cmp     $SYS_FUTEX, %edi
+        cmp     $__NR_futex, %edi
         je      1f
-        cmp     $SYS_FUTEX_WAITV, %edi
+        cmp     $__NR_futex_waitv, %edi
         je      1f
 2:      jmp     pp_hook_syscall
 1:      cmpb    $0, pp_hook_waits_counted(%rip)

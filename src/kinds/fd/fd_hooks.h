@@ -11,6 +11,7 @@
 #ifndef PP_KINDS_FD_FD_HOOKS_H
 #define PP_KINDS_FD_FD_HOOKS_H
 
+#include "arch/hook_layout.h"
 #include "host/sampler.h"
 
 #include <stdbool.h>
@@ -39,7 +40,6 @@ typedef enum pp_fd_shape {
 /* No hooked function has more arguments than these; one with fewer ignores the rest. */
 typedef long pp_fd_function(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
 
-/* The entries know the offset of the second member. */
 typedef struct pp_fd_hook {
     pp_fd_function *real;   /* NULL: not resolved yet */
     pp_fd_function *target; /* where the entry jumps to */
@@ -50,6 +50,8 @@ typedef struct pp_fd_hook {
     int call; /* the system call that does the same, or -1 */
 } pp_fd_hook;
 
+PP_ASSERT_HOOK(pp_fd_hook);
+
 /* A call of a hooked function, as the entry has put it on the stack. */
 typedef struct pp_fd_call {
     uintptr_t argument[6];
@@ -57,6 +59,8 @@ typedef struct pp_fd_call {
     uintptr_t bx, fp;
     uintptr_t return_address;
 } pp_fd_call;
+
+PP_ASSERT_CALL(pp_fd_call, 6);
 
 /* Finds the real functions. After this, no hook needs the loader. */
 void pp_fd_hooks_find_real(void);

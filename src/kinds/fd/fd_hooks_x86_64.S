@@ -11,11 +11,9 @@
  *
  * Zone: HOOK.
  */
-#include "kinds/fd/fd_list.h"
+#include "arch/hook_layout.h"
 #include "arch/x86_64_asm.inc"
-
-/* pp_fd_hook (kinds/fd/fd_hooks.h): offset of its second member. */
-#define TARGET 8
+#include "kinds/fd/fd_list.h"
 
         .text
 
@@ -30,7 +28,7 @@
 pp_fd_entry_\name:
         .cfi_startproc
         _CET_ENDBR
-        jmp     *pp_fd_hook_\name+TARGET(%rip)
+        jmp     *pp_fd_hook_\name+PP_HOOK_TARGET(%rip)
         inner   pp_fd_slow_\name
         lea     pp_fd_hook_\name(%rip), %rax
         to_c    pp_fd_slow, 6

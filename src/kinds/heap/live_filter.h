@@ -13,7 +13,7 @@
  * share of false "maybe" answers, and to hash more bits of the address would add two instructions
  * to the nine of free().
  *
- * The entries (malloc_x86_64.S) read the filter, and repeat its layout and its hash.
+ * The entries (malloc_x86_64.S) read the filter, and compute its hash.
  *
  * Growth. A filter of twice the size replaces a filter that is too full, while other threads add
  * and remove blocks. Each filter has a generation; the key of a block has the generation that
@@ -25,6 +25,13 @@
  */
 #ifndef PP_KINDS_HEAP_LIVE_FILTER_H
 #define PP_KINDS_HEAP_LIVE_FILTER_H
+
+/* What the entries repeat. */
+#define PP_LIVE_FILTER_SHIFT  8  /* of an address */
+#define PP_LIVE_FILTER_MASK   0  /* offset of `mask` in the table */
+#define PP_LIVE_FILTER_COUNTS 64 /* offset of `count` */
+
+#ifndef __ASSEMBLER__
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,12 +51,16 @@ typedef struct pp_live_filter_table {
     uint8_t count[];
 } pp_live_filter_table;
 
+_Static_assert(offsetof(pp_live_filter_table, mask) == PP_LIVE_FILTER_MASK &&
+                   offsetof(pp_live_filter_table, count) == PP_LIVE_FILTER_COUNTS,
+               "the entries read the filter");
+
 /* The filter that free() asks. Never NULL. */
 extern pp_live_filter_table *pp_live_filter;
 
 static inline size_t pp_live_filter_hash(const pp_live_filter_table *filter, uintptr_t address)
 {
-    return address >> 8 & __atomic_load_n(&filter->mask, __ATOMIC_RELAXED);
+    return address >> PP_LIVE_FILTER_SHIFT & __atomic_load_n(&filter->mask, __ATOMIC_RELAXED);
 }
 
 static inline bool pp_live_filter_may_have(uintptr_t address)
@@ -84,5 +95,7 @@ void pp_live_filter_end_growth(void);
 
 /* Whether a growth has begun and not ended. */
 bool pp_live_filter_is_growing(void);
+
+#endif
 
 #endif

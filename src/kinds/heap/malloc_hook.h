@@ -31,6 +31,7 @@
 #ifndef PP_KINDS_HEAP_MALLOC_HOOK_H
 #define PP_KINDS_HEAP_MALLOC_HOOK_H
 
+#include "arch/hook_layout.h"
 #include "symbol/malloc_list.h"
 
 #include <stdbool.h>
@@ -59,7 +60,7 @@ typedef uintptr_t pp_malloc_function(uintptr_t, uintptr_t, uintptr_t, uintptr_t)
 
 /*
  * A hook may be called at any time: until it is resolved, `real` and `target` lead to the slow
- * path. The entries rely on it that these two are the first members, in this order.
+ * path.
  */
 typedef struct pp_malloc_hook {
     pp_malloc_function *real;
@@ -74,6 +75,8 @@ typedef struct pp_malloc_hook {
     bool passes; /* target is real */
     bool may_go; /* dlclose may unload the object of `real` */
 } pp_malloc_hook;
+
+PP_ASSERT_HOOK(pp_malloc_hook);
 
 #define PP_MALLOC_DECLARE(name, shape) extern pp_malloc_hook pp_malloc_hook_##name;
 PP_MALLOC_LIST(PP_MALLOC_DECLARE)
@@ -95,6 +98,8 @@ typedef struct pp_malloc_call {
     uintptr_t bx, fp;
     uintptr_t return_address;
 } pp_malloc_call;
+
+PP_ASSERT_CALL(pp_malloc_call, 4);
 
 /* What the target of a resolved hook is. Only operator new and delete are anything but counted. */
 typedef enum pp_malloc_way { PP_MALLOC_COUNTED, PP_MALLOC_DIRECT, PP_MALLOC_PASSED } pp_malloc_way;

@@ -16,14 +16,10 @@
  *
  * Zone: HOOK.
  */
-#include "symbol/malloc_list.h"
+#include "arch/hook_layout.h"
 #include "arch/x86_64_asm.inc"
-
-/* pp_malloc_hook (kinds/heap/malloc_hook.h): offsets of its first two members. */
-#define REAL   0
-#define TARGET 8
-/* pp_live_filter_table (kinds/heap/live_filter.h). */
-#define FILTER_COUNTS 64
+#include "kinds/heap/live_filter.h"
+#include "symbol/malloc_list.h"
 
         .text
 
@@ -60,16 +56,16 @@
 
 .macro count_down size, name
         take_off \size, pp_slow_\name
-        jmp     *pp_malloc_hook_\name+REAL(%rip)
+        jmp     *pp_malloc_hook_\name+PP_HOOK_REAL(%rip)
 .endm
 
 /* Jumps to the slow path if the block in rdi may be sampled. */
 .macro ask_filter name
         mov     pp_live_filter(%rip), %r10
         mov     %rdi, %rax
-        shr     $8, %rax
-        and     (%r10), %rax
-        cmpb    $0, FILTER_COUNTS(%r10,%rax)
+        shr     $PP_LIVE_FILTER_SHIFT, %rax
+        and     PP_LIVE_FILTER_MASK(%r10), %rax
+        cmpb    $0, PP_LIVE_FILTER_COUNTS(%r10,%rax)
         jne     pp_slow_\name
 .endm
 
@@ -99,7 +95,7 @@
 .macro through_target name
         export \name
         landing \name, 5
-        jmp     *pp_malloc_hook_\name+TARGET(%rip)
+        jmp     *pp_malloc_hook_\name+PP_HOOK_TARGET(%rip)
         inner   pp_count_\name, 5
 .endm
 
@@ -165,13 +161,13 @@
 .macro NEW name
         export \name
         landing \name, 5
-        jmp     *pp_malloc_hook_\name+TARGET(%rip)
+        jmp     *pp_malloc_hook_\name+PP_HOOK_TARGET(%rip)
         inner   pp_count_\name
         count_down %rdi, \name
         inner   pp_direct_\name
         take_off %rdi, pp_slow_\name
         keep    rdi
-        call    *pp_malloc_hook_malloc+REAL(%rip)
+        call    *pp_malloc_hook_malloc+PP_HOOK_REAL(%rip)
 3:      .pushsection pp_stays, "a", @progbits   /* the frame stays (unwind/own_frames.c) */
         .balign 4
         .long   3b - ., 0
@@ -180,7 +176,7 @@
         test    %rax, %rax
         je      2f
         ret
-2:      jmp     *pp_malloc_hook_\name+REAL(%rip)
+2:      jmp     *pp_malloc_hook_\name+PP_HOOK_REAL(%rip)
         slow_alloc \name
 .endm
 
@@ -195,13 +191,13 @@
 .macro DELETE name
         export \name
         landing \name, 5
-        jmp     *pp_malloc_hook_\name+TARGET(%rip)
+        jmp     *pp_malloc_hook_\name+PP_HOOK_TARGET(%rip)
         inner   pp_count_\name
         ask_filter \name
-        jmp     *pp_malloc_hook_\name+REAL(%rip)
+        jmp     *pp_malloc_hook_\name+PP_HOOK_REAL(%rip)
         inner   pp_direct_\name
         ask_filter \name
-        jmp     *pp_malloc_hook_free+REAL(%rip)
+        jmp     *pp_malloc_hook_free+PP_HOOK_REAL(%rip)
         slow_free \name
 .endm
 
@@ -209,7 +205,7 @@
         export \name
         landing \name, 5
         ask_filter \name
-        jmp     *pp_malloc_hook_\name+REAL(%rip)
+        jmp     *pp_malloc_hook_\name+PP_HOOK_REAL(%rip)
         local pp_count_\name
         .set pp_count_\name, \name
         slow_free \name
@@ -218,7 +214,7 @@
 .macro RELEASE name
         through_target \name
         ask_filter \name
-        jmp     *pp_malloc_hook_\name+REAL(%rip)
+        jmp     *pp_malloc_hook_\name+PP_HOOK_REAL(%rip)
         slow_free \name
 .endm
 

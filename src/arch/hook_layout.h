@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * hook_layout.h: the layout of hooks, and of the calls that entries pass on, for assembler and C.
+ *
+ * A hook begins with two addresses: the real function, and the target of the entry. An entry that
+ * goes on in C (to_c of <architecture>_asm.inc) leaves a record of the call on the stack, from low
+ * to high: arguments, hook, the caller's bx and fp, return address.
+ *
+ * Zone: HOOK (no code).
+ */
+#ifndef PP_ARCH_HOOK_LAYOUT_H
+#define PP_ARCH_HOOK_LAYOUT_H
+
+#define PP_HOOK_REAL   0
+#define PP_HOOK_TARGET 8
+
+#ifndef __ASSEMBLER__
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PP_ASSERT_HOOK(type)                                                                       \
+    _Static_assert(offsetof(type, real) == PP_HOOK_REAL &&                                         \
+                       offsetof(type, target) == PP_HOOK_TARGET,                                   \
+                   "the entries read " #type)
+
+#define PP_ASSERT_CALL(type, arguments)                                                            \
+    _Static_assert(offsetof(type, argument) == 0 &&                                                \
+                       offsetof(type, hook) == (arguments) * sizeof(uintptr_t) &&                  \
+                       offsetof(type, bx) == ((arguments) + 1) * sizeof(uintptr_t) &&              \
+                       offsetof(type, fp) == ((arguments) + 2) * sizeof(uintptr_t) &&              \
+                       offsetof(type, return_address) == ((arguments) + 3) * sizeof(uintptr_t),    \
+                   "the entries write " #type)
+
+#endif
+
+#endif
