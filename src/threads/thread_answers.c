@@ -11,7 +11,7 @@
 #include "threads/thread_answers.h"
 
 #include "arch/system_call.h"
-#include "base/slots.h"
+#include "base/bitmap.h"
 #include "sys/sampling_signal.h"
 #include "sys/sanitizers.h"
 #include "sys/tasks.h"
@@ -25,7 +25,7 @@
 
 enum { IDLE, ASKED, CLAIMED, DONE, STATES };
 
-_Static_assert((int)PP_ANSWERS_MAX == (int)PP_SLOTS_A_WORD, "one word says which are taken");
+_Static_assert((int)PP_ANSWERS_MAX == (int)PP_BITMAP_WORD, "one word says which are taken");
 
 struct pp_answer {
     uint64_t word; /* number of the question * STATES + state */
@@ -69,12 +69,12 @@ static void drop_labels(pp_answer *answer)
 static void free_those_left(void)
 {
     uint64_t some = __atomic_load_n(&state.left, __ATOMIC_ACQUIRE);
-    for (size_t i = 0; (i = pp_slot_next(&some, 1, i)) < PP_ANSWERS_MAX; i++) {
+    for (size_t i = 0; (i = pp_bitmap_next(&some, 1, i)) < PP_ANSWERS_MAX; i++) {
         uint64_t bit = UINT64_C(1) << i;
         if (state_of(__atomic_load_n(&state.answers[i].word, __ATOMIC_ACQUIRE)) == DONE &&
             (__atomic_fetch_and(&state.left, ~bit, __ATOMIC_ACQ_REL) & bit) != 0) {
             drop_labels(&state.answers[i]);
-            pp_slot_give(&state.taken, i);
+            pp_bitmap_release(&state.taken, i);
         }
     }
 }
@@ -106,7 +106,7 @@ static bool arm(pp_answer *answer)
 pp_answer *pp_answer_ask(int tid)
 {
     free_those_left();
-    int index = pp_slot_take(&state.taken, 1);
+    int index = pp_bitmap_take(&state.taken, 1);
     if (index < 0) {
         return NULL;
     }
@@ -148,7 +148,7 @@ void pp_answer_close(pp_answer *answer)
         if (state_of(word) == DONE) {
             drop_labels(answer);
         }
-        pp_slot_give(&state.taken, index);
+        pp_bitmap_release(&state.taken, index);
     }
 }
 

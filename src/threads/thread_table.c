@@ -7,7 +7,7 @@
  */
 #include "threads/thread_table.h"
 
-#include "base/slots.h"
+#include "base/bitmap.h"
 #include "store/lasting.h"
 #include "sys/lock.h"
 #include "sys/own_threads.h"
@@ -18,7 +18,7 @@ enum {
     CHUNK = 1024, /* records: 48 KiB */
     CHUNKS = 64,
     RECORDS = CHUNK * CHUNKS, /* more threads than a process has */
-    WORDS = RECORDS / PP_SLOTS_A_WORD,
+    WORDS = RECORDS / PP_BITMAP_WORD,
     CHUNK_BYTES = CHUNK * sizeof(pp_thread_record),
     ENDING = 256 /* threads that have ended, but may still be listed by the kernel */
 };
@@ -73,11 +73,11 @@ static void show_record(pp_thread_record *r)
 
 pp_thread_record *pp_thread_table_add(const pp_thread_record *content)
 {
-    int index = pp_slot_take(table.taken, WORDS);
+    int index = pp_bitmap_take(table.taken, WORDS);
     pp_thread_record *r = index >= 0 ? record_at((size_t)index) : NULL;
     if (r == NULL) {
         if (index >= 0) {
-            pp_slot_give(table.taken, (size_t)index);
+            pp_bitmap_release(table.taken, (size_t)index);
         }
         return NULL;
     }
@@ -121,7 +121,7 @@ static void free_record(pp_thread_record *r)
 {
     __atomic_store_n(&r->serial, r->serial + 1, __ATOMIC_SEQ_CST);
     let_readers_finish(r);
-    pp_slot_give(table.taken, index_of(r));
+    pp_bitmap_release(table.taken, index_of(r));
 }
 
 /* Puts the record into the ring, in place of the oldest. To ask the kernel whether its thread is gone
@@ -183,7 +183,7 @@ static bool copy_record(const pp_thread_record *r, pp_thread_record *copy)
 size_t pp_thread_table_read(pp_thread_record *copies, pp_thread_record **from, size_t capacity)
 {
     size_t count = 0;
-    for (size_t i = 0; count < capacity && (i = pp_slot_next(table.taken, WORDS, i)) < RECORDS;
+    for (size_t i = 0; count < capacity && (i = pp_bitmap_next(table.taken, WORDS, i)) < RECORDS;
          i++) {
         pp_thread_record *chunk = chunk_at(i);
         if (chunk != NULL && copy_record(chunk + i % CHUNK, &copies[count])) {
@@ -199,7 +199,7 @@ size_t pp_thread_table_read(pp_thread_record *copies, pp_thread_record **from, s
 size_t pp_thread_table_count(void)
 {
     size_t count = 0;
-    for (size_t i = 0; (i = pp_slot_next(table.taken, WORDS, i)) < RECORDS; i++) {
+    for (size_t i = 0; (i = pp_bitmap_next(table.taken, WORDS, i)) < RECORDS; i++) {
         count++;
     }
     return count;
@@ -226,11 +226,11 @@ bool pp_thread_table_look(pp_thread_record *record, const pp_thread_record *copy
 void pp_thread_table_after_fork_in_child(pp_thread_record *mine, int tid)
 {
     memset(table.ending, 0, sizeof table.ending);
-    for (size_t i = 0; (i = pp_slot_next(table.taken, WORDS, i)) < RECORDS; i++) {
+    for (size_t i = 0; (i = pp_bitmap_next(table.taken, WORDS, i)) < RECORDS; i++) {
         pp_thread_record *chunk = chunks[i / CHUNK];
         pp_thread_record *r = chunk != NULL ? chunk + i % CHUNK : NULL;
         if (r == NULL) {
-            pp_slot_give(table.taken, i);
+            pp_bitmap_release(table.taken, i);
             continue;
         }
         r->readers = 0;
@@ -243,7 +243,8 @@ void pp_thread_table_after_fork_in_child(pp_thread_record *mine, int tid)
             stop_counting(r);
             free_record(r);
         } else {
-            pp_slot_give(table.taken, i); /* fork came while its thread was about to fill it in */
+            pp_bitmap_release(table.taken,
+                              i); /* fork came while its thread was about to fill it in */
         }
     }
     table.ours = mine != NULL && mine->ours; /* one whose thread was ending is not counted twice */

@@ -7,7 +7,7 @@
  */
 #include "unwind/stack_memo.h"
 
-#include "base/slots.h"
+#include "base/bitmap.h"
 #include "base/stack_hash.h"
 #include "sys/safe_read.h"
 #include "sys/sanitizers.h"
@@ -20,7 +20,7 @@ enum {
 
 static struct {
     pp_memo memo[PP_MEMO_THREADS];
-    uint64_t taken[PP_MEMO_THREADS / PP_SLOTS_A_WORD]; /* a bit for each */
+    uint64_t taken[PP_MEMO_THREADS / PP_BITMAP_WORD]; /* a bit for each */
 } all;
 
 static PP_TLS struct {
@@ -34,13 +34,13 @@ _Static_assert(sizeof(pp_memo) <= 8192 - 512, "8 KiB a thread, its timer and lab
 
 static void give_back(const pp_memo *memo)
 {
-    pp_slot_give(all.taken, (size_t)(memo - all.memo));
+    pp_bitmap_release(all.taken, (size_t)(memo - all.memo));
 }
 
 static void keep_taken(const pp_memo *memo)
 {
     size_t index = (size_t)(memo - all.memo);
-    __atomic_fetch_or(&all.taken[index / PP_SLOTS_A_WORD], UINT64_C(1) << index % PP_SLOTS_A_WORD,
+    __atomic_fetch_or(&all.taken[index / PP_BITMAP_WORD], UINT64_C(1) << index % PP_BITMAP_WORD,
                       __ATOMIC_RELAXED);
 }
 
@@ -49,7 +49,7 @@ PP_COLD_PATH static pp_memo *claim(void)
     if (own.ended || pp_sanitizers_look_for_leaks()) { /* it would find words of the stack here */
         return NULL;
     }
-    int index = pp_slot_take(all.taken, PP_MEMO_THREADS / PP_SLOTS_A_WORD);
+    int index = pp_bitmap_take(all.taken, PP_MEMO_THREADS / PP_BITMAP_WORD);
     if (index < 0) {
         return NULL;
     }
@@ -82,7 +82,7 @@ void pp_memo_thread_end(void)
 
 void pp_memo_after_fork_in_child(void)
 {
-    for (unsigned word = 0; word < PP_MEMO_THREADS / PP_SLOTS_A_WORD; word++) {
+    for (unsigned word = 0; word < PP_MEMO_THREADS / PP_BITMAP_WORD; word++) {
         all.taken[word] = 0;
     }
     if (own.memo != NULL) {

@@ -109,7 +109,7 @@ static void read_and_look(void)
 
 static void all_are_in_the_ring(void)
 {
-    for (int i = 0; i < PP_SLOTS_A_WORD; i++) {
+    for (int i = 0; i < PP_BITMAP_WORD; i++) {
         const pp_thread_record *r = &table.first_chunk[i];
         bool taken = (table.taken[0] >> i) % 2 != 0;
         MODEL_CHECK(taken == (r->serial % 2 != 0) && r->readers == 0);

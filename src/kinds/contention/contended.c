@@ -9,8 +9,8 @@
 #include "kinds/contention/contended.h"
 
 #include "arch/spin.h"
+#include "base/bitmap.h"
 #include "base/compiler.h"
-#include "base/slots.h"
 #include "sys/clock.h"
 #include "sys/left_frame.h"
 #include "sys/lock.h"
@@ -19,10 +19,10 @@
 
 enum {
     LISTS = 1024,
-    RECORD_WORDS = PP_CONTENDED_MAX / PP_SLOTS_A_WORD,
+    RECORD_WORDS = PP_CONTENDED_MAX / PP_BITMAP_WORD,
     /* One for each record, and one for each releasing thread whose stack is not recorded yet. */
     CHARGES = 2 * PP_CONTENDED_MAX,
-    CHARGE_WORDS = CHARGES / PP_SLOTS_A_WORD,
+    CHARGE_WORDS = CHARGES / PP_BITMAP_WORD,
     SPINS = 100,
     GIVE_UP_NS = PP_NS_PER_S
 };
@@ -75,7 +75,7 @@ static PP_TLS uintptr_t inside;
 
 static pp_charge *take_charge(uint64_t scale)
 {
-    int index = pp_slot_take(all.now.charges_taken, CHARGE_WORDS);
+    int index = pp_bitmap_take(all.now.charges_taken, CHARGE_WORDS);
     if (index < 0) {
         return NULL;
     }
@@ -119,7 +119,7 @@ static void drop_charge(pp_charge *charge)
                      __atomic_load_n(&charge->extra_ns, __ATOMIC_RELAXED));
     }
     pp_label_cell_give(charge->cell);
-    pp_slot_give(all.now.charges_taken, (size_t)(charge - all.charges));
+    pp_bitmap_release(all.now.charges_taken, (size_t)(charge - all.charges));
 }
 
 void pp_charge_settle(pp_charge *charge, pp_stack_entry *entry, pp_label_cell *cell)
@@ -174,7 +174,7 @@ PP_COLD_PATH static void empty(list *l)
         set_next(&l->first, gone->next);
         gone->object = 0;
         drop_charge(gone->charge);
-        pp_slot_give(all.now.records_taken, (size_t)(gone - all.records));
+        pp_bitmap_release(all.now.records_taken, (size_t)(gone - all.records));
     }
 }
 
@@ -278,7 +278,7 @@ static pp_contended *find(const list *l, uintptr_t object)
 
 static pp_contended *add_record(list *l, uintptr_t object)
 {
-    int index = pp_slot_take(all.now.records_taken, RECORD_WORDS);
+    int index = pp_bitmap_take(all.now.records_taken, RECORD_WORDS);
     if (index < 0) {
         return NULL;
     }
@@ -301,7 +301,7 @@ static void remove_record(list *l, pp_contended *record)
     }
     set_next(at, record->next);
     record->object = 0;
-    pp_slot_give(all.now.records_taken, (size_t)(record - all.records));
+    pp_bitmap_release(all.now.records_taken, (size_t)(record - all.records));
 }
 
 static void count_uncharged(void)
@@ -429,13 +429,14 @@ uint64_t pp_contended_uncharged(void)
  * that drops the charge when the handler returns in the child, does not give it back twice. */
 void pp_contended_after_fork_in_child(void)
 {
-    for (size_t i = 0; (i = pp_slot_next(all.now.charges_taken, CHARGE_WORDS, i)) < CHARGES; i++) {
+    for (size_t i = 0; (i = pp_bitmap_next(all.now.charges_taken, CHARGE_WORDS, i)) < CHARGES;
+         i++) {
         all.charges[i].refs = 0;
         pp_label_cell_give(all.charges[i].cell);
         all.charges[i].cell = NULL;
     }
     for (size_t i = 0;
-         (i = pp_slot_next(all.now.records_taken, RECORD_WORDS, i)) < PP_CONTENDED_MAX; i++) {
+         (i = pp_bitmap_next(all.now.records_taken, RECORD_WORDS, i)) < PP_CONTENDED_MAX; i++) {
         all.records[i].object = 0;
     }
     memset(&all.now, 0, sizeof all.now);

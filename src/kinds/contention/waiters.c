@@ -8,8 +8,8 @@
  */
 #include "kinds/contention/waiters.h"
 
+#include "base/bitmap.h"
 #include "base/compiler.h"
-#include "base/slots.h"
 #include "base/words.h"
 #include "sys/left_frame.h"
 
@@ -34,7 +34,7 @@ static PP_TLS struct {
 
 static void give(const pp_waiter *waiter)
 {
-    pp_slot_give(pp_waiters.taken, (size_t)(waiter - pp_waiters.waiters));
+    pp_bitmap_release(pp_waiters.taken, (size_t)(waiter - pp_waiters.waiters));
 }
 
 /* Exchanges the spare waiter in one instruction, since a signal handler may do so at any time. */
@@ -49,14 +49,14 @@ static pp_waiter *take(void)
     if (mine != NULL) {
         return mine;
     }
-    int index = pp_slot_take(pp_waiters.taken, PP_WAITER_WORDS);
+    int index = pp_bitmap_take(pp_waiters.taken, PP_WAITER_WORDS);
     return index >= 0 ? &pp_waiters.waiters[index] : NULL;
 }
 
 /* Returns the index of the next waiter that is taken, from `i` on. */
 static size_t next_taken(size_t i)
 {
-    return pp_slot_next(pp_waiters.taken, PP_WAITER_WORDS, i);
+    return pp_bitmap_next(pp_waiters.taken, PP_WAITER_WORDS, i);
 }
 
 static void give_back(pp_waiter *waiter)

@@ -17,7 +17,7 @@
 #ifndef PP_KINDS_CONTENTION_WAITERS_H
 #define PP_KINDS_CONTENTION_WAITERS_H
 
-#include "base/slots.h"
+#include "base/bitmap.h"
 #include "kinds/contention/contended.h"
 #include "store/labels.h"
 #include "store/stack_counts.h"
@@ -37,7 +37,7 @@ typedef struct pp_waiter {
     pp_stack_entry *entry; /* of the thread's stack; NULL = not walked yet; readers ignore it */
 } pp_waiter;
 
-enum { PP_WAITER_WORDS = PP_CONTENDED_MAX / PP_SLOTS_A_WORD };
+enum { PP_WAITER_WORDS = PP_CONTENDED_MAX / PP_BITMAP_WORD };
 
 typedef struct pp_waiter_pool {
     /* The number of waiters that are shown for each hash; read by the entries. */
