@@ -195,7 +195,7 @@ static void check_helpers(cp_findings *f)
 
     if (!cp_diagnose_find("objdump", objdump, sizeof objdump)) {
         cp_found_less(f, CP_LIMITED, "", "objdump", "apt install binutils",
-                      "not installed: no `list --asm`");
+                      "not installed: no `list --asm`, no `--demangle=full`");
     }
     if (!has_library(curl)) {
         cp_found_less(f, CP_LIMITED, "", "libcurl", "apt install libcurl4",

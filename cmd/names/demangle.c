@@ -2,224 +2,142 @@
  *
  * demangle.c: see demangle.h.
  *
- * libiberty (symbol_reader.h) reads symbols. Without DMGL_PARAMS it leaves out parameters, return
- * types and clone suffixes; this file then cuts template arguments from the text. A name that is no
- * symbol but looks like C++ (templates, ::) was demangled in full by the profile's writer: this
- * file cuts its parentheses and angle brackets.
+ * The library's demangler (src/demangle) makes the short names. Names with more come from binutils'
+ * c++filt, in a process of its own that has limits: a profile may come from a stranger, and a few
+ * hundred bytes of a symbol can become gigabytes of text. A name that is no symbol but looks like
+ * C++ (templates, ::) was demangled in full by the profile's writer: this file cuts its parentheses
+ * and angle brackets.
  *
  * Owns: nothing; results belong to the caller.
- * Tested by: unit.cmd_names.
+ * Tested by: unit.cmd_names, e2e.cpprof_names.
  */
 #include "names/demangle.h"
 
+#include "base/message.h"
 #include "base/pool.h"
-#include "names/symbol_reader.h"
+#include "names/binutils.h"
+#include "src/demangle/readable.h"
+#include "src/demangle/rust_name.h"
 
-#include <ctype.h>
+#include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <libiberty/demangle.h>
+/* ---- short names ---- */
 
-/* ---- template arguments ---- */
-
-/* Operators whose names contain angle brackets, the longest first. */
-static const char *const bracket_operators[] = {"<=>", "<<=", ">>=", "->*", "<<", ">>",
-                                                "<=",  ">=",  "->",  "<",   ">"};
-
-static bool is_name_byte(char byte)
+static bool is_mangled(const char *name)
 {
-    return isalnum((unsigned char)byte) || byte == '_' || byte == '$';
+    return strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0;
 }
 
-/* The length of "operator" and of an operator's name if both begin at text[at]; else 0. */
-static size_t operator_length(const char *text, size_t at)
+/* Whether no byte of the name ends a line. */
+static bool is_one_line(const char *name)
 {
-    static const char word[] = "operator";
-    const size_t word_length = sizeof word - 1;
+    return !strpbrk(name, "\n\r");
+}
 
-    if (strncmp(text + at, word, word_length) != 0 || (at > 0 && is_name_byte(text[at - 1]))) {
-        return 0;
-    }
-    for (size_t i = 0; i < sizeof bracket_operators / sizeof *bracket_operators; i++) {
-        size_t length = strlen(bracket_operators[i]);
-        if (strncmp(text + at + word_length, bracket_operators[i], length) == 0) {
-            return word_length + length;
+/* Makes the results of all symbols that have no longer name in this mode. */
+static void make_short_names(const char *const *symbols, size_t count, cp_demangle_mode mode,
+                             char **names)
+{
+    pp_arena arena = PP_ARENA_INIT;
+    pp_readable readable = pp_readable_begin(&arena);
+
+    for (size_t i = 0; i < count; i++) {
+        bool is_short = mode == CP_DEMANGLE_SIMPLE || pp_rust_is_first_scheme(symbols[i]);
+        if (is_short && is_mangled(symbols[i])) {
+            const char *name = pp_readable_name(&readable, symbols[i]);
+            names[i] = name != symbols[i] ? cp_heap_copy(name, strlen(name)) : NULL;
         }
     }
-    return 0;
+    pp_arena_release(&arena);
 }
 
-static char closing(char bracket)
+/* ---- names with template arguments and parameters ---- */
+
+enum {
+    SYMBOL_BYTES = 8 * 1024,
+    NAME_BYTES = 64 * 1024,
+    BATCH_BYTES = 64 * 1024, /* every system takes 128 KiB of arguments */
+    BATCH = 1000,
+    FILTER_SECONDS = 1, /* a thousand symbols take 10 ms */
+    FILTER_BYTES = 64 * 1024 * 1024
+};
+
+/* Symbols that c++filt gets as arguments. It prints a line for each. */
+typedef struct batch {
+    char *arguments[BATCH + 4];
+    char **names[BATCH]; /* of each symbol, where its name goes */
+    size_t options, count, answered, bytes;
+} batch;
+
+static void take_name(void *context, char *line)
 {
-    switch (bracket) {
-    case '<':
-        return '>';
-    case '(':
-        return ')';
-    default:
-        return '}';
-    }
-}
+    batch *b = context;
 
-/* The position after the bracket that closes the one at text[at], or that of the terminating NUL.
- * Angle brackets inside parentheses are comparisons and need not match. `depth` bounds the
- * recursion for hostile names. */
-static size_t skip_bracket(const char *text, size_t at, unsigned depth)
-{
-    char close = closing(text[at]);
-
-    at++;
-    while (text[at] && text[at] != close) {
-        size_t operator_bytes = operator_length(text, at);
-
-        if (operator_bytes) {
-            at += operator_bytes;
-        } else if (text[at] == '-' && text[at + 1] == '>') {
-            at += 2;
-        } else if (depth < 500 &&
-                   (text[at] == '(' || text[at] == '{' || (text[at] == '<' && close == '>'))) {
-            at = skip_bracket(text, at, depth + 1);
-        } else {
-            at++;
+    if (b->answered < b->count) {
+        size_t i = b->answered++;
+        /* With parameters the name of a clone ends in " [clone .isra.0]". */
+        char *clone = strstr(line, " [clone ");
+        size_t length = clone ? (size_t)(clone - line) : strlen(line);
+        if (length < NAME_BYTES && strcmp(line, b->arguments[b->options + i]) != 0) {
+            *b->names[i] = cp_heap_copy(line, length);
         }
     }
-    return at + (text[at] != '\0');
 }
 
-static void cut_templates(char *text)
+static void complain_once(const char *what)
 {
-    size_t from = 0, to = 0;
+    static bool complained;
 
-    while (text[from]) {
-        size_t operator_bytes = operator_length(text, from);
+    if (!complained) {
+        cp_complain("warning: %s", what);
+        complained = true;
+    }
+}
 
-        if (operator_bytes) {
-            memmove(text + to, text + from, operator_bytes);
-            to += operator_bytes;
-            from += operator_bytes;
-            /* The blank in "operator< <int>" belongs to the arguments. */
-            from += text[from] == ' ' && text[from + 1] == '<';
-        } else if (text[from] == '<') {
-            from = skip_bracket(text, from, 0);
-        } else {
-            text[to++] = text[from++];
+static void run_batch(batch *b)
+{
+    b->arguments[b->options + b->count] = NULL;
+    b->answered = 0;
+    int error = b->count == 0 ? 0
+                              : cp_binutils_run(b->arguments,
+                                                (cp_binutils_limits){FILTER_SECONDS, FILTER_BYTES},
+                                                take_name, b);
+    if (error == -EIO) {
+        complain_once("C++ symbols take too long to read; they are shown as they are");
+    } else if (error < 0) {
+        complain_once("--demangle: expected c++filt, found none; install binutils");
+    }
+    b->count = b->bytes = 0;
+}
+
+static void make_long_names(const char *const *symbols, size_t count, cp_demangle_mode mode,
+                            char **names)
+{
+    batch *b = cp_heap_alloc(1, sizeof *b);
+
+    b->arguments[b->options++] = "c++filt";
+    b->arguments[b->options++] = "-i"; /* std::string, and no hashes of Rust */
+    if (mode == CP_DEMANGLE_TEMPLATES) {
+        b->arguments[b->options++] = "-p"; /* no parameters */
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t bytes = strlen(symbols[i]) + 1;
+        if (names[i] || !is_mangled(symbols[i]) || !is_one_line(symbols[i]) ||
+            bytes > SYMBOL_BYTES) {
+            continue;
         }
-    }
-    text[to] = '\0';
-}
-
-/* ---- symbols ---- */
-
-/* A symbol of Rust's first scheme looks like C++ but ends in "17h", 16 hex digits and "E". */
-static bool is_legacy_rust(const char *name, size_t length)
-{
-    unsigned seen = 0;
-
-    if (length <= 23 || strncmp(name, "_ZN", 3) != 0 || name[length - 1] != 'E' ||
-        strncmp(name + length - 20, "17h", 3) != 0) {
-        return false;
-    }
-    for (const char *digit = name + length - 17; digit < name + length - 1; digit++) {
-        const char *hex = "0123456789abcdef";
-        const char *found = strchr(hex, *digit);
-        if (!found) {
-            return false;
+        if (b->count == BATCH || b->bytes + bytes > BATCH_BYTES) {
+            run_batch(b);
         }
-        seen |= 1u << (found - hex);
+        b->arguments[b->options + b->count] = (char *)symbols[i];
+        b->names[b->count++] = &names[i];
+        b->bytes += bytes;
     }
-    return __builtin_popcount(seen) >= 5; /* a hash, and no word of the letters a to f */
-}
-
-/*
- * Drops one underscore before each identifier: "28__rust_begin..." becomes "27_rust_begin...".
- * Rust's second scheme has a separator there. pprof reads symbols of the first scheme in the same
- * way, and so it shows __rust_begin_short_backtrace with one underscore. Both tools must show the
- * same names, or a --focus that works in one fails in the other.
- */
-static char *drop_separators(const char *symbol)
-{
-    char *result = cp_heap_alloc(strlen(symbol) + 1, 1); /* the result is not longer */
-    const char *from = symbol + 3;                       /* after "_ZN" */
-    const char *end = symbol + strlen(symbol);
-    char *to = result + 3;
-
-    memcpy(result, symbol, 3);
-    while (isdigit((unsigned char)*from)) {
-        char *identifier;
-        unsigned long length = strtoul(from, &identifier, 10);
-
-        if (length > (size_t)(end - identifier)) {
-            break;
-        }
-        if (length > 1 && *identifier == '_') {
-            identifier++;
-            length--;
-        }
-        to += sprintf(to, "%lu", length);
-        memcpy(to, identifier, length);
-        to += length;
-        from = identifier + length;
-    }
-    memcpy(to, from, strlen(from) + 1);
-    return result;
-}
-
-/* Reads the symbol without the compiler's suffix (".llvm.123", ".isra.0"). */
-static char *demangle_rust(const char *name)
-{
-    const char *end = NULL;
-    char *result = NULL;
-
-    if (strncmp(name, "_R", 2) == 0) {
-        end = strchr(name, '.');
-    } else if (strncmp(name, "_ZN", 3) == 0) {
-        for (const char *dot = strstr(name, "E."); dot; dot = strstr(dot + 1, "E.")) {
-            end = dot + 1;
-        }
-    } else {
-        return NULL;
-    }
-    char *symbol = cp_heap_copy(name, end ? (size_t)(end - name) : strlen(name));
-    if (symbol[1] == 'R') {
-        result = cp_rust_symbol_read(symbol);
-    } else if (is_legacy_rust(symbol, strlen(symbol))) {
-        char *same = drop_separators(symbol);
-        result = cp_rust_symbol_read(same);
-        free(same);
-    }
-    free(symbol);
-    return result;
-}
-
-/* With DMGL_PARAMS libiberty writes " [clone .isra.0]" after the parameters. */
-static void cut_clones(char *text)
-{
-    char *clone = strstr(text, " [clone ");
-
-    if (clone) {
-        *clone = '\0';
-    }
-}
-
-static char *demangle_symbol(const char *name, cp_demangle_mode mode)
-{
-    char *result = demangle_rust(name);
-
-    if (result || name[0] != '_') {
-        return result;
-    }
-    result =
-        cp_cxx_symbol_read(name, mode == CP_DEMANGLE_FULL ? DMGL_PARAMS | DMGL_ANSI : DMGL_NO_OPTS);
-    if (result && mode == CP_DEMANGLE_SIMPLE) {
-        cut_templates(result);
-    }
-    if (result && mode == CP_DEMANGLE_FULL) {
-        cut_clones(result);
-    }
-    return result;
+    run_batch(b);
+    free(b);
 }
 
 /* ---- names that are demangled already ---- */
@@ -290,14 +208,11 @@ int cp_demangle_mode_named(const char *name, cp_demangle_mode *mode)
     return -1;
 }
 
-char *cp_demangle_as(const char *name, cp_demangle_mode mode)
+/* Shortens a name that was demangled in full before. */
+static char *shorten(const char *name, cp_demangle_mode mode)
 {
-    char *result = mode == CP_DEMANGLE_NONE ? NULL : demangle_symbol(name, mode);
+    char *result = cp_heap_copy(name, strlen(name));
 
-    if (result) {
-        return result;
-    }
-    result = cp_heap_copy(name, strlen(name));
     if (mode <= CP_DEMANGLE_TEMPLATES && reads_like_cplusplus(name)) {
         cut_pairs(result, '(', ')');
         if (mode == CP_DEMANGLE_SIMPLE) {
@@ -307,7 +222,18 @@ char *cp_demangle_as(const char *name, cp_demangle_mode mode)
     return result;
 }
 
-char *cp_demangle(const char *name)
+void cp_demangle(const char *const *symbols, size_t count, cp_demangle_mode mode, char **names)
 {
-    return cp_demangle_as(name, CP_DEMANGLE_SIMPLE);
+    memset(names, 0, count * sizeof *names);
+    if (mode != CP_DEMANGLE_NONE) {
+        make_short_names(symbols, count, mode, names);
+    }
+    if (mode == CP_DEMANGLE_TEMPLATES || mode == CP_DEMANGLE_FULL) {
+        make_long_names(symbols, count, mode, names);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!names[i]) {
+            names[i] = shorten(symbols[i], mode);
+        }
+    }
 }

@@ -26,11 +26,8 @@ typedef enum cp_demangle_mode {
 /* Finds a mode by its name. Returns 0, or -1 if there is none of that name. */
 int cp_demangle_mode_named(const char *name, cp_demangle_mode *mode);
 
-/* The name of a symbol in that mode; otherwise like cp_demangle(). */
-char *cp_demangle_as(const char *name, cp_demangle_mode mode);
-
-/* The short name of a symbol, or of a name that was demangled in full before. Any other name is
- * returned unchanged. The result is to be freed. */
-char *cp_demangle(const char *name);
+/* Makes the names of `count` symbols in that mode. A symbol may also be a name that was demangled in
+ * full before. Any other name is copied. The names are to be freed. */
+void cp_demangle(const char *const *symbols, size_t count, cp_demangle_mode mode, char **names);
 
 #endif

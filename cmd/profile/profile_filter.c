@@ -23,20 +23,31 @@ void cp_profile_demangle(cp_profile *profile)
 
 void cp_profile_demangle_as(cp_profile *profile, cp_demangle_mode mode)
 {
+    cp_function **nameless = cp_heap_alloc(profile->function_count, sizeof(cp_function *));
+    const char **symbols = cp_heap_alloc(profile->function_count, sizeof(char *));
+    char **names = cp_heap_alloc(profile->function_count, sizeof(char *));
+    size_t count = 0;
+
     for (uint32_t i = 0; i < profile->function_count; i++) {
         cp_function *function = &profile->functions[i];
 
         if (mode != CP_DEMANGLE_SIMPLE && function->name && function->system_name) {
             function->name = function->system_name;
         }
-        if (mode == CP_DEMANGLE_NONE ||
-            (function->name && function->name != function->system_name)) {
-            continue;
+        if (mode != CP_DEMANGLE_NONE &&
+            (!function->name || function->name == function->system_name)) {
+            nameless[count] = function;
+            symbols[count++] = cp_profile_text(profile, function->system_name);
         }
-        char *name = cp_demangle_as(cp_profile_text(profile, function->system_name), mode);
-        function->name = cp_strings_put(&profile->strings, name);
-        free(name);
     }
+    cp_demangle(symbols, count, mode, names);
+    for (size_t i = 0; i < count; i++) {
+        nameless[i]->name = cp_strings_put(&profile->strings, names[i]);
+        free(names[i]);
+    }
+    free(nameless);
+    free(symbols);
+    free(names);
 }
 
 /* Whether the name is "scheme:...". */

@@ -9,6 +9,24 @@
 
 #include <string.h>
 
+/* ---- functions ---- */
+
+/* Reads the types of a function's parameters, and returns their text. The names of most functions
+ * omit it, but later parts may refer to the types. */
+static pp_span read_signature(pp_cxx *c, const pp_cxx_traits *traits)
+{
+    if (pp_mangled_take(&c->m, "Ua9enable_if"))
+        pp_cxx_template_arguments(c);
+    if (pp_mangled_take(&c->m, "J") || (traits->is_template && !traits->is_special)) {
+        pp_cxx_part result = {0};
+        pp_cxx_type(c, &result);
+    }
+    pp_span parameters = pp_cxx_parameters(c);
+    if (pp_mangled_take(&c->m, "Q"))
+        pp_cxx_expression(c);
+    return parameters;
+}
+
 /* ---- generated symbols ---- */
 
 static void skip_offset(pp_mangled *m, char kind)
@@ -25,6 +43,26 @@ static void skip_offset(pp_mangled *m, char kind)
     }
 }
 
+/* Reads a function that compilers made of another one, whose overloads may have such functions, too:
+ * the text has the parameters, unless a template's arguments are among them. */
+static void read_variant(pp_cxx *c, const char *what, pp_cxx_part *name)
+{
+    pp_cxx_part function = {0};
+    pp_cxx_traits traits = {0};
+    pp_cxx_name(c, &function, &traits);
+    pp_span parameters = read_signature(c, &traits);
+    uint32_t begin = c->m.used;
+    pp_mangled_put_text(&c->m, what);
+    pp_mangled_put_span(&c->m, function.left);
+    if (!traits.is_template) {
+        pp_mangled_put_text(&c->m, "(");
+        pp_mangled_put_span(&c->m, parameters);
+        pp_mangled_put_text(&c->m, ")");
+        pp_mangled_put_span(&c->m, traits.qualifiers);
+    }
+    *name = pp_cxx_part_of(pp_mangled_since(&c->m, begin));
+}
+
 /* Reads a thunk: a generated function that adjusts its arguments and calls the real one. */
 static void read_thunk(pp_cxx *c, char kind, pp_cxx_part *name)
 {
@@ -36,12 +74,11 @@ static void read_thunk(pp_cxx *c, char kind, pp_cxx_part *name)
     } else {
         skip_offset(&c->m, kind);
     }
-    const char *what = kind == 'h'   ? "non-virtual thunk to "
-                       : kind == 'v' ? "virtual thunk to "
-                                     : "covariant return thunk to ";
-    pp_cxx_part function = {0};
-    pp_cxx_encoding(c, &function);
-    *name = pp_cxx_part_of(pp_cxx_join(c, what, function.left, ""));
+    read_variant(c,
+                 kind == 'h'   ? "non-virtual thunk to "
+                 : kind == 'v' ? "virtual thunk to "
+                               : "covariant return thunk to ",
+                 name);
 }
 
 typedef enum special_kind { OF_NAME, OF_TYPE, OF_FUNCTION } special_kind;
@@ -68,14 +105,14 @@ static void read_special(pp_cxx *c, const struct special *special, pp_cxx_part *
 {
     pp_cxx_part of = {0};
     pp_cxx_traits traits = {0};
+    if (special->kind == OF_FUNCTION) {
+        read_variant(c, special->text, name);
+        return;
+    }
     if (special->kind == OF_NAME)
         pp_cxx_name(c, &of, &traits);
-    else if (special->kind == OF_TYPE)
-        pp_cxx_type(c, &of);
     else
-        pp_cxx_encoding(c, &of);
-    if (special->kind == OF_FUNCTION)
-        of.right.size = 0;
+        pp_cxx_type(c, &of);
     *name = pp_cxx_part_of(pp_cxx_join(c, special->text, pp_cxx_whole(c, &of), ""));
 }
 
@@ -102,22 +139,6 @@ static bool is_special_name(const pp_cxx *c)
     return pp_mangled_peek(&c->m) == 'G' || pp_mangled_peek(&c->m) == 'T';
 }
 
-/* Reads the types of a function's parameters: the text omits them, but later parts may refer to
- * them. */
-static void read_signature(pp_cxx *c, pp_cxx_part *name, const pp_cxx_traits *traits)
-{
-    if (pp_mangled_take(&c->m, "Ua9enable_if"))
-        pp_cxx_template_arguments(c);
-    if (pp_mangled_take(&c->m, "J") || (traits->is_template && !traits->is_special)) {
-        pp_cxx_part result = {0};
-        pp_cxx_type(c, &result);
-    }
-    pp_cxx_parameters(c);
-    if (pp_mangled_take(&c->m, "Q"))
-        pp_cxx_expression(c);
-    name->right = pp_cxx_join(c, "()", traits->qualifiers, "");
-}
-
 void pp_cxx_encoding(pp_cxx *c, pp_cxx_part *name)
 {
     pp_cxx_traits traits = {0};
@@ -129,8 +150,10 @@ void pp_cxx_encoding(pp_cxx *c, pp_cxx_part *name)
     }
     pp_cxx_name(c, name, &traits);
     char next = pp_mangled_peek(&c->m);
-    if (next != '\0' && next != 'E' && next != '.')
-        read_signature(c, name, &traits);
+    if (next == '\0' || next == 'E' || next == '.')
+        return;
+    read_signature(c, &traits);
+    name->right = pp_cxx_join(c, "()", traits.qualifiers, "");
 }
 
 bool pp_cxx_read(pp_cxx *c, pp_span *name)

@@ -68,6 +68,9 @@ for name in "app::hot<double>" "app::hot<int>"; do
 done
 expect_contains full full.ours " app::worker::run(int)"
 expect_contains none none.ours " _ZN3app3hotIdEET_S1_"
+PATH=$work/none "$cpprof" top --demangle=full p.pb.gz >ours 2>errors
+expect_contains "without c++filt" errors "expected c++filt, found none; install binutils"
+body ours | cmp -s - none.ours || fail "without c++filt symbols do not stay as they are"
 expect_equal "status of a mode that does not exist" 2 "$(status "$cpprof" top --demangle=most p.pb.gz 2>errors)"
 expect_contains "a mode that does not exist" errors "--demangle: expected simple, templates, full, none or default"
 

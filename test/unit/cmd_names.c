@@ -20,10 +20,23 @@ struct name {
     const char *symbol, *expected;
 };
 
+static char *name_in_mode(const char *symbol, cp_demangle_mode mode)
+{
+    char *name;
+
+    cp_demangle(&symbol, 1, mode, &name);
+    return name;
+}
+
+static char *short_name(const char *symbol)
+{
+    return name_in_mode(symbol, CP_DEMANGLE_SIMPLE);
+}
+
 static void expect_names(const struct name *names, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        char *name = cp_demangle(names[i].symbol);
+        char *name = short_name(names[i].symbol);
         assert_string_equal(name, names[i].expected);
         free(name);
     }
@@ -122,7 +135,7 @@ static void modes_show_more_of_a_name(void **state)
         const char *expected[] = {names[i].simple, names[i].templates, names[i].full,
                                   names[i].symbol};
         for (int mode = CP_DEMANGLE_SIMPLE; mode <= CP_DEMANGLE_NONE; mode++) {
-            char *name = cp_demangle_as(names[i].symbol, (cp_demangle_mode)mode);
+            char *name = name_in_mode(names[i].symbol, (cp_demangle_mode)mode);
             assert_string_equal(name, expected[mode]);
             free(name);
         }
@@ -152,12 +165,12 @@ static void hostile_symbols_are_survived(void **state)
     memcpy(symbol, "_Z", 2);
     memset(symbol + 2, 'P', LENGTH - 2);
     symbol[LENGTH] = '\0';
-    char *name = cp_demangle(symbol);
+    char *name = short_name(symbol);
     assert_non_null(name);
     free(name);
     memcpy(symbol, "::", 2);
     memset(symbol + 2, '<', LENGTH - 2);
-    name = cp_demangle(symbol);
+    name = short_name(symbol);
     assert_non_null(name);
     free(name);
     free(symbol);
@@ -203,18 +216,24 @@ static void put_doubling_rust(char *symbol, const char *first, unsigned doubling
     strcpy(at, "E");
 }
 
+static void expect_mode_keeps(const char *symbol, cp_demangle_mode mode)
+{
+    char *name = name_in_mode(symbol, mode);
+
+    assert_string_equal(name, symbol);
+    free(name);
+}
+
 static void expect_every_mode_keeps(const char *symbol)
 {
     for (cp_demangle_mode mode = CP_DEMANGLE_SIMPLE; mode <= CP_DEMANGLE_FULL; mode++) {
-        char *name = cp_demangle_as(symbol, mode);
-        assert_string_equal(name, symbol);
-        free(name);
+        expect_mode_keeps(symbol, mode);
     }
 }
 
 static void expect_change(const char *symbol)
 {
-    char *name = cp_demangle(symbol);
+    char *name = short_name(symbol);
     assert_string_not_equal(name, symbol);
     free(name);
 }
@@ -234,7 +253,8 @@ static void symbols_of_too_much_text_stay(void **state)
         put_doubling_rust(symbol, tuples[i], 5);
         expect_change(symbol);
         put_doubling_rust(symbol, tuples[i], 20);
-        expect_every_mode_keeps(symbol);
+        expect_mode_keeps(symbol, CP_DEMANGLE_TEMPLATES);
+        expect_mode_keeps(symbol, CP_DEMANGLE_FULL);
     }
 }
 
@@ -253,8 +273,7 @@ static void long_symbols_stay(void **state)
     free(symbol);
 }
 
-/* libiberty reads the text after each T_ twice: as arguments of T_, and as those of the operator.
- * This has to be the last test: after 16 such symbols no C++ symbol is read any more. */
+/* c++filt reads the text after each T_ twice: as arguments of T_, and as those of the operator. */
 static void symbols_that_take_too_long_stay(void **state)
 {
     char symbol[SYMBOL_BYTES];
@@ -265,17 +284,28 @@ static void symbols_that_take_too_long_stay(void **state)
         at = stpcpy(at, "T_I");
     }
     strcpy(at, "i");
-    char *name = cp_demangle(symbol);
-    assert_string_equal(name, symbol);
-    free(name);
-    expect_change("_ZN3foo3barEv");
-    for (unsigned i = 0; i < 1000; i++) {
-        name = cp_demangle(symbol);
-        assert_string_equal(name, symbol);
-        free(name);
+    expect_every_mode_keeps(symbol);
+}
+
+/* More symbols than one run of c++filt takes, and a name among them that it does not get. */
+static void each_symbol_has_its_own_name(void **state)
+{
+    enum { COUNT = 2500, LINES = 1234 };
+    static char symbols[COUNT][24];
+    const char *all[COUNT];
+    char *names[COUNT], expected[24];
+
+    (void)state;
+    for (unsigned i = 0; i < COUNT; i++) {
+        sprintf(symbols[i], i == LINES ? "_Z2a\nv" : "_Z5f%04uIiEvv", i);
+        all[i] = symbols[i];
     }
-    expect_every_mode_keeps("_ZN3foo3barEv");
-    expect_change("_RNvC1a1f");
+    cp_demangle(all, COUNT, CP_DEMANGLE_TEMPLATES, names);
+    for (unsigned i = 0; i < COUNT; i++) {
+        sprintf(expected, i == LINES ? "_Z2a\nv" : "f%04u<int>", i);
+        assert_string_equal(names[i], expected);
+        free(names[i]);
+    }
 }
 
 static bool matches(const char *pattern, const char *text)
@@ -349,6 +379,7 @@ int main(void)
         cmocka_unit_test(symbols_of_too_much_text_stay),
         cmocka_unit_test(long_symbols_stay),
         cmocka_unit_test(symbols_that_take_too_long_stay),
+        cmocka_unit_test(each_symbol_has_its_own_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,8 +70,9 @@ static void functions(void **state)
           {"_Z4packIJiidEEDTfrplfp_EDpT_", "pack"}, {"_Z7nontypeILi3ELc99EEvv", "nontype"},
           {"_ZN1AIiE1fILi3EEEvv", "A::f"}, {"_ZW3foo3barv", "bar@foo"},
           {"_ZN1AF3fooEv", "A::friend foo"}, {"_ZN1ADC1a1bEE", "A::[a, b]"},
-          {"_ZThn8_N1A3fooEi", "non-virtual thunk to A::foo"},
-          {"_ZTv0_n24_NK1A3fooEi", "virtual thunk to A::foo"},
+          {"_ZGTtNKSt11logic_error4whatEv", "transaction clone for std::logic_error::what() const"},
+          {"_ZThn8_N1A3fooEi", "non-virtual thunk to A::foo(int)"},
+          {"_ZTv0_n24_NK1A3fooEi", "virtual thunk to A::foo(int) const"},
           {"_ZTWN1A1xE", "TLS wrapper function for A::x"}, {"_ZTVN1AIiEE", "vtable for A"},
           {"_ZGVZ3foovE1x", "guard variable for foo()::x"});
 }
