@@ -101,7 +101,7 @@ static int add_row(const contention *c)
     }
     sample->values[0] = period > 0 ? (int64_t)((uint64_t)count * (uint64_t)period) : count;
     sample->values[1] = delay;
-    cp_legacy_add_stack(legacy, sample, text, false);
+    cp_legacy_add_stack(legacy, sample, text);
     return 0;
 }
 

@@ -25,7 +25,7 @@ static int add_row(cp_legacy *legacy)
     }
     cp_sample *sample = cp_legacy_add_sample(legacy);
     sample->values[0] = count;
-    cp_legacy_add_stack(legacy, sample, text, false);
+    cp_legacy_add_stack(legacy, sample, text);
     return 0;
 }
 

@@ -124,7 +124,7 @@ int cp_heap_add_row(const cp_heap *h, const cp_heap_row *row, const char *stack)
         return cp_legacy_fail(legacy, "0 bytes for 0 objects");
     }
     put_size(legacy, sample, block_bytes);
-    cp_legacy_add_stack(legacy, sample, stack, false);
+    cp_legacy_add_stack(legacy, sample, stack);
     return 0;
 }
 

@@ -120,23 +120,6 @@ static uint32_t count_addresses(const char *text)
     return addresses;
 }
 
-/* Makes room for more locations; a stack may grow line by line. */
-static void make_stack_room(cp_legacy *legacy, cp_sample *sample, size_t more)
-{
-    size_t known = sample->location_count, needed = known + more;
-    size_t room = known ? legacy->stack_room : 0;
-
-    if (needed <= room) {
-        return;
-    }
-    legacy->stack_room = needed > 2 * room ? needed : 2 * room;
-    uint32_t *stack = CP_POOL_ARRAY(&legacy->profile->pool, uint32_t, legacy->stack_room);
-    if (known) {
-        memcpy(stack, sample->locations, known * sizeof *stack);
-    }
-    sample->locations = stack;
-}
-
 static uint32_t add_location(cp_legacy *legacy, uint64_t address)
 {
     cp_profile *profile = legacy->profile;
@@ -146,17 +129,14 @@ static uint32_t add_location(cp_legacy *legacy, uint64_t address)
     return cp_profile_location_at(profile, &legacy->locations, address);
 }
 
-void cp_legacy_add_stack(cp_legacy *legacy, cp_sample *sample, const char *text, bool exact_leaf)
+void cp_legacy_add_stack(cp_legacy *legacy, cp_sample *sample, const char *text)
 {
-    make_stack_room(legacy, sample, count_addresses(text));
-    uint32_t *stack = sample->locations;
-
+    sample->locations = CP_POOL_ARRAY(&legacy->profile->pool, uint32_t, count_addresses(text));
     while ((text = strstr(text, "0x")) != NULL) {
-        bool exact = exact_leaf && sample->location_count == 0;
         char *end;
         uint64_t address = strtoull(text, &end, 16);
 
-        stack[sample->location_count++] = add_location(legacy, address - !exact);
+        sample->locations[sample->location_count++] = add_location(legacy, address - 1);
         text = end > text + 2 ? end : text + 2;
     }
 }

@@ -17,9 +17,9 @@ typedef struct cp_legacy {
     cp_profile *profile;
     cp_error *error;
     cp_lines lines;
-    const char *line;                              /* lines.line */
-    cp_index_table locations;                      /* by address */
-    size_t sample_room, location_room, stack_room; /* stack_room: of the last sample */
+    const char *line;         /* lines.line */
+    cp_index_table locations; /* by address */
+    size_t sample_room, location_room;
 } cp_legacy;
 
 void cp_legacy_init(cp_legacy *legacy, cp_profile *profile, const uint8_t *data, size_t length,
@@ -47,9 +47,9 @@ void cp_legacy_add_type(cp_legacy *legacy, const char *type, const char *unit);
 /* Adds a sample without a stack; its values are 0. */
 cp_sample *cp_legacy_add_sample(cp_legacy *legacy);
 
-/* Appends each "0x..." in the text to the stack of a sample. They are return addresses, but for the
- * first of a stack if `exact_leaf`; one byte less is inside the call. */
-void cp_legacy_add_stack(cp_legacy *legacy, cp_sample *sample, const char *text, bool exact_leaf);
+/* Makes each "0x..." in the text the stack of a sample. They are return addresses: one byte less is
+ * inside the call. */
+void cp_legacy_add_stack(cp_legacy *legacy, cp_sample *sample, const char *text);
 
 /* Goes on to the list of mapped files, and reads it. */
 void cp_legacy_finish(cp_legacy *legacy);
@@ -60,6 +60,5 @@ int cp_legacy_read_heap(cp_legacy *legacy);
 int cp_legacy_read_jemalloc(cp_legacy *legacy);
 int cp_legacy_read_contention(cp_legacy *legacy);
 int cp_legacy_read_count(cp_legacy *legacy);
-int cp_legacy_read_threads(cp_legacy *legacy);
 
 #endif

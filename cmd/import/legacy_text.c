@@ -41,9 +41,6 @@ static reader *reader_of(const cp_legacy *legacy)
         cp_legacy_begins(legacy, "--- contention:") || cp_legacy_begins(legacy, "--- mutex:")) {
         return cp_legacy_read_contention;
     }
-    if (cp_legacy_begins(legacy, "--- threadz ") || cp_legacy_begins(legacy, "--- Thread ")) {
-        return cp_legacy_read_threads;
-    }
     return is_count_header(legacy->line) ? cp_legacy_read_count : NULL;
 }
 

@@ -6,7 +6,6 @@
  *   heap_v2/524288                                     heap, of jemalloc
  *   --- contention:  --- mutex:  --- contentionz       waits for locks
  *   NAME profile: total 7                              counts, such as goroutine and threadcreate
- *   --- threadz 12 ---                                 stacks of threads
  *
  * Rows have addresses only; what stands after # is for people. The list of mapped files at the end
  * shows which program each address is in.

@@ -111,16 +111,6 @@ static void counts_have_the_name_of_their_profile(void **state)
     expect_samples("threadcreate profile: total 4\n4 @\n", "threadcreate", "4:;");
 }
 
-static void stacks_of_threads_are_added_up(void **state)
-{
-    (void)state;
-    expect_samples("--- threadz 3 ---\n\n--- Thread 7f (name: a/1) stack: ---\n  PC: 0x11 0x22: f\n"
-                   "  0x33\n--- Thread 80 (name: b/2) stack: ---\n  [same as previous thread]\n"
-                   "--- Thread 81 (name: c/3) stack: ---\n  0x44 0x44\n"
-                   "---- no stack trace for 1 threads\n",
-                   "thread", "2: 11 21 32;1: 44;");
-}
-
 static void maps_name_the_programs(void **state)
 {
     static const char text[] =
@@ -175,7 +165,6 @@ static void complaints_name_the_byte(void **state)
         {"heap_v2/1\n@ 0x1\nmore\n", "byte 16: line 3: expected tTHREAD: OBJECTS: BYTES "},
         {"heap_v2/1\n@ 0x1\nt*: 1: 1 [0: 0]\nt*: 1: 1 [0: 0]\n",
          "byte 32: line 4: expected one row t* for each stack"},
-        {"--- threadz 1 ---\n--- none\n", "byte 18: line 2: expected --- Thread ID"},
     };
     cp_profile *profile;
     cp_error error;
@@ -210,7 +199,6 @@ int main(void)
         cmocka_unit_test(blocks_have_their_size_as_a_label),
         cmocka_unit_test(waits_are_counted_in_nanoseconds),
         cmocka_unit_test(counts_have_the_name_of_their_profile),
-        cmocka_unit_test(stacks_of_threads_are_added_up),
         cmocka_unit_test(maps_name_the_programs),
         cmocka_unit_test(every_address_has_a_mapping),
         cmocka_unit_test(complaints_name_the_byte),
