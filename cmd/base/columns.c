@@ -6,7 +6,7 @@
  */
 #include "base/columns.h"
 
-#include "base/utf8.h"
+#include "src/base/utf8.h"
 
 #include <stdint.h>
 
@@ -40,7 +40,7 @@ static int contains(const range *ranges, size_t count, uint32_t code)
 
 unsigned cp_columns_of(const char *character, size_t bytes)
 {
-    uint32_t code = cp_utf8_code(character, bytes);
+    uint32_t code = pp_utf8_character(character, bytes);
 
     if (contains(none, sizeof none / sizeof *none, code)) {
         return 0;

@@ -7,7 +7,7 @@
 #include "base/json.h"
 
 #include "base/printable.h"
-#include "base/utf8.h"
+#include "src/base/utf8.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -37,14 +37,14 @@ static void put_string(FILE *out, const char *text, size_t length)
 
     fputc('"', out);
     while (at < end) {
-        size_t bytes = cp_utf8_bytes(at, (size_t)(end - at));
+        size_t bytes = pp_utf8_length(at, (size_t)(end - at));
         unsigned char first = (unsigned char)*at;
 
         if (bytes == 0) {
-            fputs(CP_REPLACEMENT, out);
+            fputs(PP_UTF8_REPLACEMENT, out);
             bytes = 1;
         } else if (first < ' ' || first == '"' || first == '\\' || cp_is_control(at, bytes)) {
-            put_escaped(out, cp_utf8_code(at, bytes));
+            put_escaped(out, pp_utf8_character(at, bytes));
         } else {
             fwrite(at, 1, bytes, out);
         }

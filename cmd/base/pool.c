@@ -27,7 +27,7 @@ typedef struct cp_pool_block {
     _Alignas(max_align_t) char data[];
 } cp_pool_block;
 
-static _Noreturn void out_of_memory(void)
+void cp_out_of_memory(void)
 {
     fputs("cpprof: out of memory; end other programs, or choose a smaller profile\n", stderr);
     exit(CP_EXIT_BAD_INPUT);
@@ -37,7 +37,7 @@ void *cp_heap_alloc(size_t count, size_t size)
 {
     void *memory = calloc(count ? count : 1, size ? size : 1);
     if (!memory) {
-        out_of_memory();
+        cp_out_of_memory();
     }
     return memory;
 }
@@ -46,7 +46,7 @@ void *cp_heap_resize(void *old, size_t count, size_t size)
 {
     void *memory = reallocarray(old, count ? count : 1, size ? size : 1);
     if (!memory) {
-        out_of_memory();
+        cp_out_of_memory();
     }
     return memory;
 }
@@ -67,7 +67,7 @@ char *cp_heap_printf(const char *format, ...)
     int length = vasprintf(&text, format, arguments);
     va_end(arguments);
     if (length < 0) {
-        out_of_memory();
+        cp_out_of_memory();
     }
     return text;
 }
@@ -96,7 +96,7 @@ static char *new_large_block(cp_pool *pool, size_t bytes)
     cp_pool_block **before = pool->blocks ? &pool->blocks->older : &pool->blocks;
 
     if (bytes > SIZE_MAX - sizeof *block) {
-        out_of_memory();
+        cp_out_of_memory();
     }
     block = cp_heap_alloc(1, sizeof *block + bytes);
     block->older = *before;
@@ -151,7 +151,7 @@ static size_t round_up(size_t count, size_t size, size_t alignment)
     size_t bytes;
 
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - 2 * ALIGNMENT) {
-        out_of_memory();
+        cp_out_of_memory();
     }
     return (bytes + alignment - 1) / alignment * alignment;
 }
@@ -205,7 +205,7 @@ char *cp_pool_printf(cp_pool *pool, const char *format, ...)
     int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
     if (length < 0) {
-        out_of_memory();
+        cp_out_of_memory();
     }
     char *text = cp_pool_alloc(pool, (size_t)length + 1, 1);
     va_start(arguments, format);

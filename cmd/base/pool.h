@@ -47,6 +47,9 @@ void *cp_pool_grow(cp_pool *pool, void *array, size_t count, size_t *room, size_
 
 #define CP_POOL_ARRAY(pool, type, count) ((type *)cp_pool_alloc((pool), (count), sizeof(type)))
 
+/* Complains, and ends the command. */
+_Noreturn void cp_out_of_memory(void);
+
 /* Memory outside of pools, to be freed with free(). These functions do not return NULL either. */
 void *cp_heap_alloc(size_t count, size_t size);
 void *cp_heap_resize(void *old, size_t count, size_t size);

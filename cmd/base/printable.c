@@ -6,14 +6,14 @@
  */
 #include "base/printable.h"
 
-#include "base/utf8.h"
+#include "src/base/utf8.h"
 
 #include <inttypes.h>
 #include <stdint.h>
 
 bool cp_is_control(const char *character, size_t bytes)
 {
-    uint32_t code = cp_utf8_code(character, bytes);
+    uint32_t code = pp_utf8_character(character, bytes);
 
     return (code < ' ' && code != '\t') || (code >= 0x7f && code <= 0x9f) ||
            (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
@@ -28,7 +28,7 @@ static size_t next(const char *text, size_t length, bool *is_control)
         *is_control = false;
         return 1;
     }
-    size_t bytes = cp_utf8_bytes(text, length);
+    size_t bytes = pp_utf8_length(text, length);
     *is_control = bytes ? cp_is_control(text, bytes) : first >= 0x80 && first <= 0x9f;
     return bytes ? bytes : 1;
 }
@@ -45,7 +45,7 @@ bool cp_has_controls(const char *text, size_t length)
 
 static void put_escape(const char *character, size_t bytes, FILE *out)
 {
-    uint32_t code = cp_utf8_code(character, bytes);
+    uint32_t code = pp_utf8_character(character, bytes);
 
     if (code == '\n' || code == '\r') {
         fputs(code == '\n' ? "\\n" : "\\r", out);

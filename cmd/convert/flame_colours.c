@@ -8,9 +8,9 @@
 #include "convert/flame_colours.h"
 
 #include "base/base_name.h"
-#include "base/utf8.h"
 #include "profile/profile_model.h"
 #include "report/report.h"
+#include "src/base/utf8.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,14 +31,8 @@ static double fraction(const char *text, size_t length)
     uint32_t hash = 0x811c9dc5;
 
     for (size_t at = 0; at < length;) {
-        size_t bytes = cp_utf8_bytes(text + at, length - at);
-        uint32_t code = bytes ? (unsigned char)text[at] : 0xfffd;
-        if (bytes > 1) {
-            code &= 0xffU >> (bytes + 1);
-        }
-        for (size_t i = 1; i < bytes; i++) {
-            code = code << 6 | ((unsigned char)text[at + i] & 0x3fU);
-        }
+        size_t bytes = pp_utf8_length(text + at, length - at);
+        uint32_t code = bytes ? pp_utf8_character(text + at, bytes) : 0xfffd;
         if (code > 0xffff) {
             hash = (hash ^ (0xd7c0 + (code >> 10))) * 0x01000193;
             code = 0xdc00 | (code & 0x3ff);

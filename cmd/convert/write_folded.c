@@ -12,9 +12,9 @@
  */
 #include "convert/convert.h"
 
-#include "base/utf8.h"
 #include "convert/stack_sums.h"
 #include "report/report.h"
+#include "src/base/utf8.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ typedef struct text {
 static char *put_character(char *to, const char *from, size_t bytes)
 {
     if (bytes == 0) {
-        return mempcpy(to, CP_REPLACEMENT, strlen(CP_REPLACEMENT));
+        return mempcpy(to, PP_UTF8_REPLACEMENT, strlen(PP_UTF8_REPLACEMENT));
     }
     if (bytes > 1) {
         return mempcpy(to, from, bytes);
@@ -52,11 +52,11 @@ static char *put_character(char *to, const char *from, size_t bytes)
 static text clean(cp_pool *pool, const cp_frame *frame)
 {
     const char *at = frame->label, *end = at + frame->label_length;
-    char *begin = cp_pool_alloc(pool, frame->label_length, strlen(CP_REPLACEMENT));
+    char *begin = cp_pool_alloc(pool, frame->label_length, strlen(PP_UTF8_REPLACEMENT));
     char *to = begin;
 
     while (at < end) {
-        size_t bytes = cp_utf8_bytes(at, (size_t)(end - at));
+        size_t bytes = pp_utf8_length(at, (size_t)(end - at));
         to = put_character(to, at, bytes);
         at += bytes ? bytes : 1;
     }

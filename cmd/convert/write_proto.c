@@ -14,7 +14,7 @@
 #include "profile/protobuf.h"
 #include "report/report.h"
 
-static void encode(cp_report *report, cp_bytes *bytes)
+static void encode(cp_report *report, pp_buffer *bytes)
 {
     cp_profile *rest = cp_report_rest(report);
 
@@ -24,21 +24,22 @@ static void encode(cp_report *report, cp_bytes *bytes)
 
 void cp_convert_proto(cp_report *report, FILE *out)
 {
-    cp_bytes plain = {0};
+    pp_buffer plain = PP_BUFFER_INIT;
 
     encode(report, &plain);
-    fwrite(plain.data, 1, plain.length, out);
-    cp_bytes_release(&plain);
+    fwrite(plain.data, 1, plain.size, out);
+    pp_buffer_release(&plain);
 }
 
 void cp_convert_gzip(cp_report *report, FILE *out)
 {
-    cp_bytes plain = {0}, packed = {0};
+    pp_buffer plain = PP_BUFFER_INIT;
+    cp_bytes packed = {0};
 
     encode(report, &plain);
-    cp_gzip_compress(plain.data, plain.length, &packed);
+    cp_gzip_compress(plain.data, plain.size, &packed);
     fwrite(packed.data, 1, packed.length, out);
-    cp_bytes_release(&plain);
+    pp_buffer_release(&plain);
     cp_bytes_release(&packed);
 }
 

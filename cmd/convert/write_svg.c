@@ -13,11 +13,11 @@
 #include "base/base_name.h"
 #include "base/measurement.h"
 #include "base/message.h"
-#include "base/utf8.h"
 #include "convert/flame_colours.h"
 #include "convert/flame_tree.h"
 #include "profile/profile_model.h"
 #include "report/report.h"
+#include "src/base/utf8.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static bool is_xml(const char *at, size_t bytes)
 static void put_character(const char *at, size_t bytes, FILE *out)
 {
     if (!is_xml(at, bytes)) {
-        fputs(CP_REPLACEMENT, out);
+        fputs(PP_UTF8_REPLACEMENT, out);
     } else if (bytes == 1 && strchr("&<>\"'", *at)) {
         fprintf(out, "&#%d;", *at);
     } else {
@@ -87,7 +87,7 @@ static size_t fitting(const char *text, size_t length, size_t columns, bool *who
     size_t used = 0, at = 0, last = 0; /* last: with room for the sign that something is cut */
 
     while (at < length) {
-        size_t bytes = cp_utf8_bytes(text + at, length - at);
+        size_t bytes = pp_utf8_length(text + at, length - at);
         used += columns_of(text + at, bytes);
         if (used > columns) {
             *whole = false;
@@ -106,7 +106,7 @@ static void put_text(const char *text, size_t length, size_t columns, FILE *out)
     size_t shown = fitting(text, length, columns, &whole);
 
     for (size_t at = 0; at < shown;) {
-        size_t bytes = cp_utf8_bytes(text + at, length - at);
+        size_t bytes = pp_utf8_length(text + at, length - at);
         put_character(text + at, bytes, out);
         at += bytes ? bytes : 1;
     }

@@ -268,12 +268,13 @@ int cp_profile_read_file(const char *path, cp_profile **out, cp_error *error)
 
 int cp_profile_write_file(const char *path, const cp_profile *profile, cp_error *error)
 {
-    cp_bytes plain = {0}, packed = {0};
+    pp_buffer plain = PP_BUFFER_INIT;
+    cp_bytes packed = {0};
 
     cp_profile_encode(profile, &plain);
-    cp_gzip_compress(plain.data, plain.length, &packed);
+    cp_gzip_compress(plain.data, plain.size, &packed);
     int status = cp_file_put(path, &packed, error);
-    cp_bytes_release(&plain);
+    pp_buffer_release(&plain);
     cp_bytes_release(&packed);
     return status;
 }

@@ -6,8 +6,8 @@
 
 #include "base/columns.h"
 #include "base/printable.h"
-#include "base/utf8.h"
 #include "profile/protobuf.h"
+#include "src/base/utf8.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,9 +53,9 @@ static step next_step(const char *text, size_t length)
     if (bytes) {
         return (step){bytes, text, bytes, 0};
     }
-    bytes = cp_utf8_bytes(text, length);
+    bytes = pp_utf8_length(text, length);
     if (bytes == 0) {
-        return (step){1, CP_REPLACEMENT, strlen(CP_REPLACEMENT), 1};
+        return (step){1, PP_UTF8_REPLACEMENT, strlen(PP_UTF8_REPLACEMENT), 1};
     }
     if (*text == '\t' || cp_is_control(text, bytes)) {
         return (step){bytes, "?", 1, 1};

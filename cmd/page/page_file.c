@@ -69,7 +69,8 @@ static void put_attribute(cp_bytes *out, const char *text, size_t length)
 
 static void put_profile(cp_bytes *out, const char *id, const page_profile *part)
 {
-    cp_bytes plain = {0}, packed = {0};
+    pp_buffer plain = PP_BUFFER_INIT;
+    cp_bytes packed = {0};
     size_t length;
     const char *name = cp_base_name(part->name, &length);
 
@@ -79,10 +80,10 @@ static void put_profile(cp_bytes *out, const char *id, const page_profile *part)
     put_attribute(out, name, length);
     put(out, "\">");
     cp_profile_encode(part->profile, &plain);
-    cp_gzip_compress(plain.data, plain.length, &packed);
+    cp_gzip_compress(plain.data, plain.size, &packed);
     put_base64(out, packed.data, packed.length);
     put(out, "</script>\n");
-    cp_bytes_release(&plain);
+    pp_buffer_release(&plain);
     cp_bytes_release(&packed);
 }
 

@@ -5,10 +5,11 @@
 #ifndef CP_PROFILE_ENCODE_H
 #define CP_PROFILE_ENCODE_H
 
-typedef struct cp_bytes cp_bytes;
+#include "src/base/buffer.h"
+
 typedef struct cp_profile cp_profile;
 
 /* Appends the encoded profile to *out. Ids are 1..n in the order of the arrays. */
-void cp_profile_encode(const cp_profile *profile, cp_bytes *out);
+void cp_profile_encode(const cp_profile *profile, pp_buffer *out);
 
 #endif

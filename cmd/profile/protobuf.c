@@ -189,32 +189,3 @@ void cp_bytes_append(cp_bytes *bytes, const void *data, size_t length)
     }
     bytes->length += length;
 }
-
-void cp_bytes_varint(cp_bytes *bytes, uint64_t value)
-{
-    size_t length = 0;
-
-    uint8_t encoded[MAX_VARINT_BYTES];
-    while (value >= 0x80) {
-        encoded[length++] = (uint8_t)(value | 0x80);
-        value >>= 7;
-    }
-    encoded[length++] = (uint8_t)value;
-    cp_bytes_append(bytes, encoded, length);
-}
-
-void cp_bytes_number(cp_bytes *bytes, unsigned field, uint64_t value)
-{
-    if (!value) {
-        return;
-    }
-    cp_bytes_varint(bytes, (uint64_t)field << 3 | CP_WIRE_VARINT);
-    cp_bytes_varint(bytes, value);
-}
-
-void cp_bytes_field(cp_bytes *bytes, unsigned field, const void *data, size_t length)
-{
-    cp_bytes_varint(bytes, (uint64_t)field << 3 | CP_WIRE_BYTES);
-    cp_bytes_varint(bytes, length);
-    cp_bytes_append(bytes, data, length);
-}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * protobuf.h: a reader and a writer of protobuf fields.
+ * protobuf.h: a reader of protobuf fields, and growing arrays of bytes.
  *
  * A reader walks the fields of one message inside a buffer. A nested message gets a reader of its
  * own over the same buffer, so that every complaint has the offset from the buffer's start. The
  * first failure sticks: after it, cp_wire_next() returns false, and the caller checks `failed` once
- * at the end. A writer is a growing array of bytes.
+ * at the end.
  *
  *   field = varint(number << 3 | type) + payload
  *   type 0: varint   1: 8 bytes   2: varint length + bytes   5: 4 bytes
@@ -125,10 +125,5 @@ typedef struct cp_bytes {
 
 void cp_bytes_release(cp_bytes *bytes);
 void cp_bytes_append(cp_bytes *bytes, const void *data, size_t length);
-void cp_bytes_varint(cp_bytes *bytes, uint64_t value);
-/* Appends a varint field; proto3 leaves out zero. */
-void cp_bytes_number(cp_bytes *bytes, unsigned field, uint64_t value);
-/* Appends a length-delimited field, also an empty one. */
-void cp_bytes_field(cp_bytes *bytes, unsigned field, const void *data, size_t length);
 
 #endif

@@ -82,7 +82,7 @@ static void put_escaped(quoted *to, uint32_t character)
 
 static void put_character(quoted *to, const char *text, size_t size)
 {
-    uint32_t character = pp_utf8_character((const uint8_t *)text, size);
+    uint32_t character = pp_utf8_character(text, size);
     if (is_printable(character) && short_escape(character) == '\0') {
         put(to, text, size);
     } else {
@@ -97,7 +97,7 @@ size_t pp_quoted_next(const char *text, char bytes[PP_QUOTED_MAX], size_t *lengt
     if (*text == '\0') {
         put(&to, "\"", 1);
     } else {
-        size = pp_utf8_length((const uint8_t *)text, strnlen(text, UTF8_MAX));
+        size = pp_utf8_length(text, strnlen(text, UTF8_MAX));
         if (size == 0) {
             put_hex(&to, "\\x", (uint8_t)*text, 2);
             size = 1;

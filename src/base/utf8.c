@@ -3,12 +3,13 @@
  * utf8.c: decodes UTF-8 (contract in the header).
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Tested by: unit.quoted
+ * Tested by: unit.quoted, unit.cmd_json
  */
 #include "base/utf8.h"
 
-size_t pp_utf8_length(const uint8_t *text, size_t length)
+size_t pp_utf8_length(const void *bytes, size_t length)
 {
+    const uint8_t *text = bytes;
     uint8_t lead = text[0];
     if (lead < 0x80)
         return 1;
@@ -28,8 +29,9 @@ size_t pp_utf8_length(const uint8_t *text, size_t length)
     return size;
 }
 
-uint32_t pp_utf8_character(const uint8_t *text, size_t size)
+uint32_t pp_utf8_character(const void *bytes, size_t size)
 {
+    const uint8_t *text = bytes;
     uint32_t character = size == 1 ? text[0] : text[0] & (0x7fu >> size);
     for (size_t i = 1; i < size; i++)
         character = character << 6 | (text[i] & 0x3f);

@@ -10,11 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns how many of the `length` bytes (at least 1) at `text` are one valid character;
+/* U+FFFD, in the place of what is no UTF-8. */
+#define PP_UTF8_REPLACEMENT "\xef\xbf\xbd"
+
+/* Returns how many of the `length` bytes (at least 1) at `bytes` are one valid character;
  * 0: none. */
-size_t pp_utf8_length(const uint8_t *text, size_t length);
+size_t pp_utf8_length(const void *bytes, size_t length);
 
 /* Returns the character of these `size` bytes, which pp_utf8_length() has found valid. */
-uint32_t pp_utf8_character(const uint8_t *text, size_t size);
+uint32_t pp_utf8_character(const void *bytes, size_t size);
 
 #endif

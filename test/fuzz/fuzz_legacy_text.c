@@ -18,19 +18,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     cp_profile *profile, *again;
-    cp_bytes bytes = {0};
+    pp_buffer bytes = PP_BUFFER_INIT;
     cp_error error;
 
     if (!cp_legacy_text_is(data, size) || cp_legacy_text_decode(data, size, &profile, &error) < 0)
         return 0;
     cp_profile_encode(profile, &bytes);
-    if (cp_profile_decode(bytes.data, bytes.length, &again, &error) < 0 ||
+    if (cp_profile_decode(bytes.data, bytes.size, &again, &error) < 0 ||
         again->sample_count != profile->sample_count ||
         again->location_count != profile->location_count ||
         again->mapping_count != profile->mapping_count)
         abort();
     cp_profile_free(again);
     cp_profile_free(profile);
-    cp_bytes_release(&bytes);
+    pp_buffer_release(&bytes);
     return 0;
 }

@@ -58,17 +58,17 @@ static void report(cp_profile *profile)
 
 static void round_trip(const cp_profile *profile)
 {
-    cp_bytes bytes = {0};
+    pp_buffer bytes = PP_BUFFER_INIT;
     cp_profile *again;
     cp_error error;
 
     cp_profile_encode(profile, &bytes);
-    if (cp_profile_read_bytes(bytes.data, bytes.length, MAX_BYTES, &again, &error) < 0 ||
+    if (cp_profile_read_bytes(bytes.data, bytes.size, MAX_BYTES, &again, &error) < 0 ||
         again->sample_count != profile->sample_count ||
         again->location_count != profile->location_count)
         abort();
     cp_profile_free(again);
-    cp_bytes_release(&bytes);
+    pp_buffer_release(&bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

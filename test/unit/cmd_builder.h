@@ -13,6 +13,7 @@
 #include "base/message.h"
 #include "profile/profile_model.h"
 #include "profile/protobuf.h"
+#include "src/encode/wire.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -20,15 +21,38 @@
 
 /* ---- bytes ---- */
 
+/* Appends the field that `encoded` has, and releases that. */
+static inline void put_encoded(cp_bytes *out, pp_buffer *encoded)
+{
+    cp_bytes_append(out, encoded->data, encoded->size);
+    pp_buffer_release(encoded);
+}
+
+static inline void put_number(cp_bytes *out, unsigned field, uint64_t value)
+{
+    pp_buffer encoded = PP_BUFFER_INIT;
+
+    pp_wire_number_if(&encoded, field, value);
+    put_encoded(out, &encoded);
+}
+
+static inline void put_field(cp_bytes *out, unsigned field, const void *data, size_t length)
+{
+    pp_buffer encoded = PP_BUFFER_INIT;
+
+    pp_wire_bytes(&encoded, field, data, length);
+    put_encoded(out, &encoded);
+}
+
 static inline void put_message(cp_bytes *out, unsigned field, cp_bytes *message)
 {
-    cp_bytes_field(out, field, message->data, message->length);
+    put_field(out, field, message->data, message->length);
     message->length = 0;
 }
 
 static inline void put_text(cp_bytes *out, const char *text)
 {
-    cp_bytes_field(out, 6, text, strlen(text));
+    put_field(out, 6, text, strlen(text));
 }
 
 /* Appends the bytes of a profile with one sample of 7 ns in work(), which main() called, in a
@@ -38,30 +62,30 @@ static inline void put_small_profile(cp_bytes *out)
     static const char *const strings[] = {"", "cpu", "nanoseconds", "work", "main", "/bin/app"};
     cp_bytes message = {0}, nested = {0};
 
-    cp_bytes_number(&message, 1, 1);
-    cp_bytes_number(&message, 2, 2);
+    put_number(&message, 1, 1);
+    put_number(&message, 2, 2);
     put_message(out, 1, &message);
-    cp_bytes_field(&message, 1, "\1\2", 2);
-    cp_bytes_field(&message, 2, "\7", 1);
+    put_field(&message, 1, "\1\2", 2);
+    put_field(&message, 2, "\7", 1);
     put_message(out, 2, &message);
-    cp_bytes_number(&message, 1, 1);
-    cp_bytes_number(&message, 2, 0x1000);
-    cp_bytes_number(&message, 3, 0x3000);
-    cp_bytes_number(&message, 5, 5);
+    put_number(&message, 1, 1);
+    put_number(&message, 2, 0x1000);
+    put_number(&message, 3, 0x3000);
+    put_number(&message, 5, 5);
     put_message(out, 3, &message);
     for (unsigned i = 1; i <= 2; i++) {
-        cp_bytes_number(&message, 1, i);
-        cp_bytes_number(&message, 2, 1);
-        cp_bytes_number(&message, 3, UINT64_C(0x1000) * i);
-        cp_bytes_number(&nested, 1, i);
-        cp_bytes_number(&nested, 2, UINT64_C(10) * i);
+        put_number(&message, 1, i);
+        put_number(&message, 2, 1);
+        put_number(&message, 3, UINT64_C(0x1000) * i);
+        put_number(&nested, 1, i);
+        put_number(&nested, 2, UINT64_C(10) * i);
         put_message(&message, 4, &nested);
         put_message(out, 4, &message);
     }
     for (unsigned i = 1; i <= 2; i++) {
-        cp_bytes_number(&message, 1, i);
-        cp_bytes_number(&message, 2, 2 + i);
-        cp_bytes_number(&message, 3, 2 + i);
+        put_number(&message, 1, i);
+        put_number(&message, 2, 2 + i);
+        put_number(&message, 3, 2 + i);
         put_message(out, 5, &message);
     }
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {

@@ -164,7 +164,7 @@ static void doubled_ids_are_refused(void **state)
 
     (void)state;
     put_small_profile(&bytes);
-    cp_bytes_number(&function, 1, 2);
+    put_number(&function, 1, 2);
     put_message(&bytes, 5, &function);
     expect_bad(&bytes, "expected a new function id, found 2 for the second time");
     cp_bytes_release(&bytes);
@@ -177,7 +177,7 @@ static void samples_need_a_value_for_each_type(void **state)
 
     (void)state;
     put_small_profile(&bytes);
-    cp_bytes_field(&sample, 2, "\1\2", 2);
+    put_field(&sample, 2, "\1\2", 2);
     put_message(&bytes, 2, &sample);
     expect_bad(&bytes, "expected a sample with 1 values (one for each sample type), found 2");
     cp_bytes_release(&bytes);
@@ -190,8 +190,8 @@ static void two_profiles_in_one_file_are_refused(void **state)
 
     (void)state;
     put_small_profile(&bytes);
-    cp_bytes_number(&bytes, 9, 1);
-    cp_bytes_number(&bytes, 9, 2);
+    put_number(&bytes, 9, 1);
+    put_number(&bytes, 9, 2);
     expect_bad(&bytes, "several profiles in one file");
     cp_bytes_release(&bytes);
 }
@@ -212,8 +212,8 @@ static void unknown_fields_are_skipped(void **state)
 
     (void)state;
     put_small_profile(&bytes);
-    cp_bytes_number(&bytes, 15, 1);
-    cp_bytes_field(&bytes, 1000, "future", 6);
+    put_number(&bytes, 15, 1);
+    put_field(&bytes, 1000, "future", 6);
     cp_bytes_append(&bytes, "\x9d\x01\1\2\3\4", 6);           /* field 19, four bytes */
     cp_bytes_append(&bytes, "\xa1\x01\1\2\3\4\5\6\7\10", 10); /* field 20, eight */
     cp_profile *profile = read_good(&bytes);
@@ -232,9 +232,9 @@ static void labels_are_sorted(void **state)
 
     (void)state;
     put_small_profile(&bytes);
-    cp_bytes_field(&sample, 2, "\1", 1);
+    put_field(&sample, 2, "\1", 1);
     for (size_t i = 0; i < 5; i++) {
-        cp_bytes_field(&sample, 3, labels[i], i == 4 ? 2 : 4);
+        put_field(&sample, 3, labels[i], i == 4 ? 2 : 4);
     }
     put_message(&bytes, 2, &sample);
     cp_profile *profile = read_good(&bytes);

@@ -18,7 +18,10 @@ static void add(cp_live_history *history, cp_live_kind kind, int64_t value, int6
     add_sample(profile, "work main", value);
     profile->time_nanos = time_ns;
     profile->duration_nanos = at_ns - time_ns;
-    cp_profile_encode(profile, &bytes);
+    pp_buffer encoded = PP_BUFFER_INIT;
+    cp_profile_encode(profile, &encoded);
+    cp_bytes_append(&bytes, encoded.data, encoded.size);
+    pp_buffer_release(&encoded);
     cp_profile_free(profile);
     if (cp_live_history_add(history, kind, &bytes, at_ns, &error) < 0) {
         fail_msg("%s", error.text);

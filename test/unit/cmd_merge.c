@@ -235,7 +235,7 @@ static void subtraction_leaves_the_difference(void **state)
 static void written_profiles_read_the_same(void **state)
 {
     cp_profile *profile = new_model("cpu", "ns");
-    cp_bytes first = {0}, second = {0};
+    pp_buffer first = PP_BUFFER_INIT, second = PP_BUFFER_INIT;
 
     (void)state;
     add_sample(profile, "inner<outer main", -3);
@@ -253,18 +253,18 @@ static void written_profiles_read_the_same(void **state)
     cp_profile_encode(profile, &first);
     cp_profile *again;
     cp_error error;
-    if (cp_profile_read_bytes(first.data, first.length, 1 << 20, &again, &error) < 0) {
+    if (cp_profile_read_bytes(first.data, first.size, 1 << 20, &again, &error) < 0) {
         fail_msg("%s", error.text);
     }
     cp_profile_encode(again, &second);
-    assert_int_equal(first.length, second.length);
-    assert_memory_equal(first.data, second.data, first.length);
+    assert_int_equal(first.size, second.size);
+    assert_memory_equal(first.data, second.data, first.size);
     assert_string_equal(stack_of(again, 0), "inner<outer main");
     assert_int_equal(again->samples[1].labels[0].number, -7);
     cp_profile_free(profile);
     cp_profile_free(again);
-    cp_bytes_release(&first);
-    cp_bytes_release(&second);
+    pp_buffer_release(&first);
+    pp_buffer_release(&second);
 }
 
 int main(void)

@@ -86,15 +86,15 @@ static cp_profile *merged_at_once(size_t count)
 
 static void expect_equal(cp_profile *left, cp_profile *right)
 {
-    cp_bytes a = {0}, b = {0};
+    pp_buffer a = PP_BUFFER_INIT, b = PP_BUFFER_INIT;
 
     assert_non_null(left);
     cp_profile_encode(left, &a);
     cp_profile_encode(right, &b);
-    assert_int_equal(a.length, b.length);
-    assert_memory_equal(a.data, b.data, a.length);
-    cp_bytes_release(&a);
-    cp_bytes_release(&b);
+    assert_int_equal(a.size, b.size);
+    assert_memory_equal(a.data, b.data, a.size);
+    pp_buffer_release(&a);
+    pp_buffer_release(&b);
     cp_profile_free(left);
     cp_profile_free(right);
 }
