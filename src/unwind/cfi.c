@@ -47,8 +47,7 @@ enum {
 enum {
     SAVED_ROWS = 4, /* nesting of remember_state: 1 in all of glibc, libcrypto, GCC, Python, gdb */
     MAX_INSTRUCTIONS = 1 << 16,
-    MAX_PADDING = 8, /* of an entry, to the next multiple of the word */
-    WORD = 8
+    MAX_PADDING = 8 /* of an entry, to the next multiple of the word */
 };
 
 /* One row of the unwind table, as the CFA program has built it so far. */
@@ -421,8 +420,8 @@ static void note_silence(const machine *m, uintptr_t start, uintptr_t size, pp_r
     const row *r = &m->current;
     uintptr_t done = m->target - start;
     if (size < MAX_PADDING && m->location == start && done < UINT16_MAX && !r->cfa_read &&
-        r->cfa_reg == PP_REG_SP && r->cfa_offset == WORD && r->fp.kind == PP_WHERE_SAME &&
-        r->bx.kind == PP_WHERE_SAME && r->ra.kind == PP_WHERE_CFA) {
+        r->cfa_reg == PP_REG_SP && r->cfa_offset == pp_rule_at_entry.cfa_offset &&
+        r->fp.kind == PP_WHERE_SAME && r->bx.kind == PP_WHERE_SAME && r->ra.kind == PP_WHERE_CFA) {
         rule->silent = (uint16_t)(done + 1);
     }
 }
@@ -460,9 +459,9 @@ void pp_cfi_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_ru
     m->saved_count = 0;
     m->failed = false;
     m->current = (row){.sp_kind = PP_WHERE_CFA_VALUE,
-                       .fp = {.kind = PP_WHERE_SAME},
-                       .bx = {.kind = PP_WHERE_SAME},
-                       .ra = {.kind = PP_WHERE_CFA, .offset = -8}};
+                       .fp = pp_rule_at_entry.fp,
+                       .bx = pp_rule_at_entry.bx,
+                       .ra = pp_rule_at_entry.ra};
     m->initial = m->current; /* in case the CIE's own program restores a register */
     run_program(m, &finder->cie_program);
     m->initial = m->current;

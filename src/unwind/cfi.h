@@ -13,7 +13,7 @@
 #define PP_UNWIND_CFI_H
 
 #include "unwind/image.h"
-#include "unwind/rule.h"
+#include "arch/rule.h"
 
 /* The memory in which rules are computed. It keeps the CFI that one rule needed, since the next
  * rule of the same walk often needs it too. */

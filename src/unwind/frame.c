@@ -130,7 +130,7 @@ PP_COLD_PATH static pp_reason apply_big(pp_frame *f, const pp_rule *rule)
     }
     if ((fp_found == UNREADABLE && rule->fp.kind == PP_WHERE_CFA) ||
         (bx_found == UNREADABLE && rule->bx.kind == PP_WHERE_CFA)) {
-        return PP_SAVED_UNREADABLE; /* as by a one-word rule: walks must not depend on the cache */
+        return PP_SAVED_UNREADABLE; /* as by a packed rule: walks must not depend on the cache */
     }
     /* Elsewhere a word that cannot be read only makes the register unknown. In the last two
      * instructions of functions that realign the stack, GCC's rule for rbp is still *rbp, though
@@ -400,7 +400,7 @@ bool pp_frame_begins_stack(pp_frame *f)
         learn_rule(f);
         return f->space->rule.kind == PP_RULE_NONE && is_no_return_address(f->pc);
     }
-    return pp_cache_base(entry) == PP_BASE_OTHER && pp_cache_offset(entry) == 0 &&
+    return pp_packed_base(entry) == PP_BASE_OTHER && pp_packed_offset(entry) == 0 &&
            is_no_return_address(f->pc);
 }
 
@@ -418,13 +418,13 @@ static pp_reason apply_rule(pp_frame *f, const pp_rule *rule)
     }
 }
 
-/* Takes a step for which the cache has no one-word rule that applies. */
+/* Takes a step for which the cache has no packed rule that applies. */
 PP_COLD_PATH static pp_reason step_slowly(pp_frame *f, uint64_t entry)
 {
     pp_rule *rule = &f->space->rule;
     uintptr_t pc = pp_frame_instruction(f);
     if (entry != 0) {
-        switch (pp_cache_base(entry)) {
+        switch (pp_packed_base(entry)) {
         case PP_BASE_SIGNAL:
             return leave_signal_frame(f);
         case PP_BASE_END:
@@ -432,8 +432,8 @@ PP_COLD_PATH static pp_reason step_slowly(pp_frame *f, uint64_t entry)
         default:
             break;
         }
-        if (pp_cache_offset(entry) == 0) {
-            return leave_without_rule(f, pp_cache_why(entry));
+        if (pp_packed_offset(entry) == 0) {
+            return leave_without_rule(f, (pp_reason)pp_packed_why(entry));
         }
         if (pp_rule_cache_big(pc, f->generation, rule)) {
             return apply_big(f, rule);
@@ -446,15 +446,15 @@ PP_COLD_PATH static pp_reason step_slowly(pp_frame *f, uint64_t entry)
     return apply_rule(f, rule);
 }
 
-/* Computes the CFA by a one-word rule. False if the entry is none, or needs a register that is not
+/* Computes the CFA by a packed rule. False if the entry is none, or needs a register that is not
  * known. */
 static bool fast_cfa(const pp_frame *f, uint64_t entry, uintptr_t *cfa)
 {
-    uintptr_t offset = pp_cache_offset(entry);
+    uintptr_t offset = pp_packed_offset(entry);
     if (entry == 0) {
         return false;
     }
-    switch (pp_cache_base(entry)) {
+    switch (pp_packed_base(entry)) {
     case PP_BASE_SP:
         *cfa = f->sp + offset;
         return true;
@@ -472,17 +472,17 @@ static bool fast_cfa(const pp_frame *f, uint64_t entry, uintptr_t *cfa)
 static pp_reason step_fast(pp_frame *f, uint64_t entry, uintptr_t cfa)
 {
     uintptr_t pc = 0;
-    if (!pp_stack_read(&f->window, cfa - WORD, &pc)) {
+    if (!pp_stack_read(&f->window, pp_packed_return_address(cfa), &pc)) {
         return PP_RETURN_UNREADABLE;
     }
-    unsigned fp_place = pp_cache_fp(entry);
-    if (fp_place != PP_CACHE_UNCHANGED &&
-        !pp_stack_read(&f->window, pp_cache_save_address(cfa, fp_place), &f->fp)) {
+    unsigned fp_place = pp_packed_fp(entry);
+    if (fp_place != PP_PACKED_UNCHANGED &&
+        !pp_stack_read(&f->window, pp_packed_save_address(cfa, fp_place), &f->fp)) {
         return PP_SAVED_UNREADABLE;
     }
-    unsigned bx_place = pp_cache_bx(entry);
-    if (bx_place != PP_CACHE_UNCHANGED &&
-        !pp_stack_read(&f->window, pp_cache_save_address(cfa, bx_place), &f->bx)) {
+    unsigned bx_place = pp_packed_bx(entry);
+    if (bx_place != PP_PACKED_UNCHANGED &&
+        !pp_stack_read(&f->window, pp_packed_save_address(cfa, bx_place), &f->bx)) {
         return PP_SAVED_UNREADABLE;
     }
     return enter_caller(f, pc, cfa);

@@ -2,10 +2,10 @@
  *
  * frame.h: the current frame of a walk, and the step to its caller.
  *
- * The walk's loop (walk.c) steps over callers' frames with one-word rules on rsp or rbp. This file
+ * The walk's loop (walk.c) steps over callers' frames with packed rules on rsp or rbp. This file
  * takes all other steps, one frame at a time:
  *
- *   one-word rule on rbx, or at a leaf   -> 1 to 3 loads
+ *   packed rule on rbx, or at a leaf   -> 1 to 3 loads
  *   big rule                             -> reads, register moves
  *   miss                                 -> module, CFI program, publish, then as above
  *   no CFI                               -> frame pointer, marked as a guess

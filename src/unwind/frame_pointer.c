@@ -92,7 +92,8 @@ static bool try_candidate(pp_frame *f, const pp_rule *rule, uintptr_t fp, uintpt
         cfa += (uintptr_t)(intptr_t)rule->cfa_addend;
     }
     return cfa > f->sp && cfa - f->sp < SEARCH_BYTES && cfa % STACK_ALIGNMENT == 0 &&
-           pp_stack_peek(&f->window, cfa - WORD, return_address) && *return_address != 0;
+           pp_stack_peek(&f->window, pp_packed_return_address(cfa), return_address) &&
+           *return_address != 0;
 }
 
 static void accept(pp_frame *f, pp_fp_place *place, uintptr_t fp, uintptr_t return_address)
@@ -172,7 +173,7 @@ static void learn_place(pp_frame *f, pp_fp_place *place)
 static bool stands_on_fp(const pp_rule *rule)
 {
     return rule->kind == PP_RULE_FRAME && rule->cfa_reg == PP_REG_FP && rule->cfa_scale == 0 &&
-           rule->ra.kind == PP_WHERE_CFA && rule->ra.offset == -WORD;
+           pp_rule_is_usual_return(rule);
 }
 
 PP_COLD_PATH bool pp_frame_pointer_find(pp_frame *f, pp_fp_search *search)

@@ -21,7 +21,7 @@
 #define PP_UNWIND_FRAME_POINTER_H
 
 #include "unwind/frame.h"
-#include "unwind/rule.h"
+#include "arch/rule.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -17,7 +17,7 @@
 #ifndef PP_UNWIND_PUSHES_H
 #define PP_UNWIND_PUSHES_H
 
-#include "unwind/rule.h"
+#include "arch/rule.h"
 
 #include <stdint.h>
 

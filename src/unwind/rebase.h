@@ -15,7 +15,7 @@
 #ifndef PP_UNWIND_REBASE_H
 #define PP_UNWIND_REBASE_H
 
-#include "unwind/rule.h"
+#include "arch/rule.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * rule_cache.c: packing, publishing and retiring of rules.
+ * rule_cache.c: publishing and retiring of rules.
  *
  * Zone: SIGNAL.
  * Locks: one try-lock for a change of generation, one sequence lock for each big slot. Their
@@ -20,9 +20,7 @@
 #include <string.h>
 
 enum {
-    GENERATIONS = 64, /* 6 bits; 0 is "permanent" */
-    MAX_OFFSET_WORDS = 0xfff,
-    WORD = 8
+    GENERATIONS = 64 /* 6 bits; 0 is "permanent" */
 };
 
 _Static_assert(sizeof(pp_rule) % sizeof(pp_word) == 0 &&
@@ -97,68 +95,6 @@ unsigned pp_rule_cache_generation(uint64_t epoch)
     return renew(epoch);
 }
 
-/* ---- packing ---- */
-
-static const uint64_t no_rule = (uint64_t)PP_BASE_OTHER << 28;
-static const uint64_t big_rule = (uint64_t)PP_BASE_OTHER << 28 | 1;
-
-static bool pack_save(const pp_where *where, uint64_t *place)
-{
-    if (where->kind == PP_WHERE_SAME) {
-        *place = PP_CACHE_UNCHANGED;
-        return true;
-    }
-    int32_t above = where->offset + PP_CACHE_SAVES_BELOW_CFA;
-    if (where->kind != PP_WHERE_CFA || where->offset % WORD != 0 || above < 0 ||
-        above >= PP_CACHE_UNCHANGED * WORD) {
-        return false;
-    }
-    *place = (uint64_t)(above / WORD);
-    return true;
-}
-
-static bool pack_base(const pp_rule *rule, pp_base *base)
-{
-    switch (rule->cfa_reg) {
-    case PP_REG_SP:
-        *base = PP_BASE_SP;
-        return true;
-    case PP_REG_FP:
-        *base = PP_BASE_FP;
-        return true;
-    case PP_REG_BX:
-        *base = PP_BASE_BX;
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* The payload of a rule, without its generation; big_rule if the rule needs more than one word. */
-static uint64_t pack(const pp_rule *rule)
-{
-    pp_base base = PP_BASE_OTHER;
-    uint64_t fp = 0;
-    uint64_t bx = 0;
-    switch (rule->kind) {
-    case PP_RULE_SIGNAL:
-        return (uint64_t)PP_BASE_SIGNAL << 28;
-    case PP_RULE_END:
-        return (uint64_t)PP_BASE_END << 28;
-    case PP_RULE_NONE:
-        return no_rule | (uint64_t)rule->why << 12;
-    default:
-        break;
-    }
-    if (rule->apart || rule->cfa_read || rule->cfa_scale != 0 || rule->cfa_offset < 0 ||
-        rule->cfa_offset % WORD != 0 || rule->cfa_offset / WORD > MAX_OFFSET_WORDS ||
-        !pack_base(rule, &base) || !pack_save(&rule->fp, &fp) || !pack_save(&rule->bx, &bx) ||
-        rule->ra.kind != PP_WHERE_CFA || rule->ra.offset != -WORD) {
-        return big_rule;
-    }
-    return (uint64_t)base << 28 | fp << 17 | bx << 12 | (uint64_t)(rule->cfa_offset / WORD);
-}
-
 /* ---- the second table ---- */
 
 static pp_big_rule *big_slot_of(uintptr_t pc)
@@ -203,14 +139,14 @@ PP_RAW_MEMORY static bool publish_big(uintptr_t pc, const pp_rule *rule, unsigne
 static void store_entry(uintptr_t pc, uint64_t payload, unsigned generation)
 {
     uintptr_t key = pp_cache_key(pc);
-    uint64_t entry =
-        pp_cache_tag(key) << PP_CACHE_PAYLOAD_BITS | payload | (uint64_t)generation << 22;
+    uint64_t entry = pp_cache_tag(key) << PP_PACKED_BITS | payload |
+                     (uint64_t)generation << PP_PACKED_FREE_SHIFT;
     __atomic_store_n(&pp_rule_cache.entries[pp_cache_index(key)], entry, __ATOMIC_RELAXED);
 }
 
 static void store(uintptr_t pc, const pp_rule *rule, uint64_t payload, unsigned generation)
 {
-    if (payload != big_rule || publish_big(pc, rule, generation)) {
+    if (payload != PP_PACKED_BIG_RULE || publish_big(pc, rule, generation)) {
         store_entry(pc, payload, generation);
     }
 }
@@ -234,7 +170,7 @@ PP_RAW_MEMORY static void store_removable(uintptr_t pc, const pp_rule *rule, uin
 
 void pp_rule_cache_publish(uintptr_t pc, const pp_rule *rule, uint64_t epoch, unsigned generation)
 {
-    uint64_t payload = pack(rule);
+    uint64_t payload = pp_rule_pack(rule);
     if (rule->permanent) {
         store(pc, rule, payload, 0);
     } else if (generation != PP_GENERATION_UNKNOWN) {

@@ -7,13 +7,8 @@
  * pp_cache_key()): its low bits choose the entry, which keeps its high bits as the tag.
  *
  *    key             [           tag 33          ][index 14]
- *    entry           [           tag 33          ][base 3][generation 6][fp 5][bx 5][offset 12]
- *                     63                        31
+ *    entry           [           tag 33          ][packed rule 31, with the generation in its free bits]
  *
- *   base        what the CFA is computed from: rsp, rbp or rbx; or one of signal, end, other
- *   offset      CFA minus base, in words
- *   fp, bx      31: unchanged; n: saved at CFA - 256 + 8n. So 31 also names a word that may be read
- *               (the return address), and the walk can choose without a branch
  *   generation  0: the module is permanent; else when the rule was computed
  *
  * A second, smaller table keeps a rule that does not fit, with a sequence lock for each slot.
@@ -33,8 +28,7 @@
 #define PP_UNWIND_RULE_CACHE_H
 
 #include "arch/registers.h"
-#include "unwind/reason.h"
-#include "unwind/rule.h"
+#include "arch/rule.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,21 +38,9 @@ enum {
     PP_CACHE_INDEX_BITS = 14,
     PP_CACHE_ENTRIES = 1 << PP_CACHE_INDEX_BITS,
     PP_CACHE_BIG_RULES = 1024,
-    PP_CACHE_TAG_BITS = PP_ADDRESS_BITS - PP_CACHE_INDEX_BITS,
-    PP_CACHE_PAYLOAD_BITS = 31
+    PP_CACHE_TAG_BITS = PP_ADDRESS_BITS - PP_CACHE_INDEX_BITS
 };
-_Static_assert(PP_CACHE_TAG_BITS + PP_CACHE_PAYLOAD_BITS == 64, "an entry is one word");
-
-typedef enum pp_base {
-    PP_BASE_SP,
-    PP_BASE_FP,
-    /* The walk's inner loop takes none of the following: the highest of the three bits is set. */
-    PP_BASE_BX = 4,
-    PP_BASE_SIGNAL,
-    PP_BASE_END,
-    PP_BASE_OTHER /* offset 0: no rule for this PC; 1: the rule is in the second table. In the place
-                   * of `bx` no rule has its pp_reason. */
-} pp_base;
+_Static_assert(PP_CACHE_TAG_BITS + PP_PACKED_BITS == 64, "an entry is one word");
 
 /* The generation of a walk that may neither use nor publish rules of modules that may be unloaded
  * (removable modules). */
@@ -106,48 +88,9 @@ static inline uint64_t pp_cache_tag(uintptr_t key)
     return key >> PP_CACHE_INDEX_BITS;
 }
 
-static inline pp_base pp_cache_base(uint64_t entry)
-{
-    return (pp_base)((entry >> 28) & 7);
-}
-
 static inline unsigned pp_cache_generation(uint64_t entry)
 {
-    return (unsigned)(entry >> 22) & 63;
-}
-
-/* The place of a saved register, in words above CFA - 256. */
-enum { PP_CACHE_UNCHANGED = 31, PP_CACHE_SAVES_BELOW_CFA = 256 };
-
-static inline unsigned pp_cache_fp(uint64_t entry)
-{
-    return (unsigned)(entry >> 17) & 31;
-}
-
-static inline unsigned pp_cache_bx(uint64_t entry)
-{
-    return (unsigned)(entry >> 12) & 31;
-}
-
-/* Why a PC has no rule. */
-static inline pp_reason pp_cache_why(uint64_t entry)
-{
-    return (pp_reason)pp_cache_bx(entry);
-}
-
-static inline uintptr_t pp_cache_save_address(uintptr_t cfa, unsigned place)
-{
-    return cfa + place * sizeof(uintptr_t) - PP_CACHE_SAVES_BELOW_CFA;
-}
-
-static inline uintptr_t pp_cache_offset(uint64_t entry)
-{
-    return (entry & 0xfff) * 8;
-}
-
-static inline bool pp_cache_is_on_fp(uint64_t entry)
-{
-    return entry >> 28 & 1;
+    return (unsigned)(entry >> PP_PACKED_FREE_SHIFT) & 63;
 }
 
 /* Whether the entry is of this key and its CFA is computed from rsp or rbp. One comparison is
@@ -155,7 +98,7 @@ static inline bool pp_cache_is_on_fp(uint64_t entry)
  * offset of 0, can pass. */
 static inline bool pp_cache_is_usual(uint64_t entry, uintptr_t key)
 {
-    return entry >> (PP_CACHE_PAYLOAD_BITS - 1) == pp_cache_tag(key) << 1;
+    return entry >> (PP_PACKED_BITS - 1) == pp_cache_tag(key) << 1;
 }
 
 /* The entry of `pc` if it holds in `generation`, else 0. No entry is 0, since no tag is 0. */
@@ -164,7 +107,7 @@ static inline uint64_t pp_rule_cache_lookup(uintptr_t pc, unsigned generation)
     uintptr_t key = pp_cache_key(pc);
     uint64_t entry = __atomic_load_n(&pp_rule_cache.entries[pp_cache_index(key)], __ATOMIC_RELAXED);
     unsigned made = pp_cache_generation(entry);
-    if (entry >> PP_CACHE_PAYLOAD_BITS != pp_cache_tag(key) || (made != 0 && made != generation)) {
+    if (entry >> PP_PACKED_BITS != pp_cache_tag(key) || (made != 0 && made != generation)) {
         return 0;
     }
     return entry;

@@ -197,9 +197,9 @@ follow_row(const pp_memo_frame *m, const pp_memo_frame *after_first, const pp_st
             break;
         }
         uintptr_t next_pc = next->pc;
-        uintptr_t changed = word_at(cfa - WORD) ^ next_pc;
-        changed |= word_at(pp_cache_save_address(cfa, m->fp_place)) ^ m->fp_word;
-        changed |= word_at(pp_cache_save_address(cfa, m->bx_place)) ^ m->bx_word;
+        uintptr_t changed = word_at(pp_packed_return_address(cfa)) ^ next_pc;
+        changed |= word_at(pp_packed_save_address(cfa, m->fp_place)) ^ m->fp_word;
+        changed |= word_at(pp_packed_save_address(cfa, m->bx_place)) ^ m->bx_word;
         if (pp_unlikely(changed != 0)) {
             break;
         }
@@ -296,7 +296,7 @@ void pp_memo_before_step(pp_memo_use *use, const pp_frame *f)
     pp_memo_put(use->memo, m, pp_frame_stored_pc(f), f->sp, f->fp, f->bx,
                 f->exact ? PP_MEMO_EXACT : PP_MEMO_OPEN);
     m->fp_place = m->bx_place =
-        PP_CACHE_UNCHANGED; /* the same word twice, with two values: never agrees */
+        PP_PACKED_UNCHANGED; /* the same word twice, with two values: never agrees */
     m->fp_word = 0;
     m->bx_word = 1;
 }

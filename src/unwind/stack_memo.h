@@ -58,7 +58,7 @@ enum {
 /* ---- private: the layout, and what the functions below need of it ---- */
 
 typedef enum pp_memo_kind {
-    PP_MEMO_STEP, /* left by a one-word rule */
+    PP_MEMO_STEP, /* left by a packed rule */
     PP_MEMO_OPEN, /* left in another way */
     PP_MEMO_EXACT /* left in another way by an interrupted frame: pc is the instruction + 1 */
 } pp_memo_kind;
@@ -176,9 +176,9 @@ size_t pp_memo_follow(pp_memo_use *use, pp_frame *f, uintptr_t *out, size_t room
 /* Remembers nothing more of the walk, which goes on. */
 void pp_memo_cut(pp_memo_use *use);
 
-/* ---- one-word rules in a row ---- */
+/* ---- packed rules in a row ---- */
 
-/* The place in the ring of a walk that takes steps by one-word rules. */
+/* The place in the ring of a walk that takes steps by packed rules. */
 typedef struct pp_memo_run {
     pp_memo *memo;
     pp_memo_frame *at;

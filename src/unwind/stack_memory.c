@@ -7,6 +7,7 @@
  */
 #include "unwind/stack_memory.h"
 
+#include "arch/rule.h"
 #include "sys/safe_read.h"
 
 #include <string.h>
@@ -41,7 +42,7 @@ uintptr_t pp_stack_room(uintptr_t sp)
 
 static void show(pp_stack_window *window, uintptr_t lo, uintptr_t hi)
 {
-    uintptr_t lowest = lo + PP_STACK_WORDS_BELOW_CFA * WORD;
+    uintptr_t lowest = lo + PP_PACKED_WORDS_BELOW_CFA * WORD;
     window->lo = lo;
     window->span = hi - lo - (WORD - 1);
     window->cfa_lo = lowest <= hi ? lowest : UINTPTR_MAX;

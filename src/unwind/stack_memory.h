@@ -28,9 +28,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The words below the CFA of a one-word rule: the return address, and 32 that the rule can name. */
-#define PP_STACK_WORDS_BELOW_CFA ((uintptr_t)33)
-
 enum { PP_STACK_COPY_BYTES = 256 };
 
 /* A copy of words of a stack on which the walk does not run. */

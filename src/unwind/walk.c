@@ -3,7 +3,7 @@
  * walk.c: the loop of a walk: steps by cached rules, or along the thread's memo.
  *
  *   frame remembered?  -> pp_memo_follow()    as far as the words on the stack agree
- *   one-word rules     -> run()               as many as come in a row
+ *   packed rules     -> run()               as many as come in a row
  *   anything else      -> pp_frame_leave()    one frame
  *
  * Zone: SIGNAL.
@@ -18,8 +18,6 @@
 #include "unwind/own_frames.h"
 #include "unwind/rule_cache.h"
 #include "unwind/stack_memo.h"
-
-static const uintptr_t WORD = 8;
 
 /* The frames that a walk stores. */
 typedef struct sink {
@@ -44,7 +42,7 @@ static void store(sink *out, uintptr_t pc, pp_memo_use *use)
 }
 
 /*
- * Steps over callers' frames with one-word rules on rsp or rbp, as many as come in a row. Nearly
+ * Steps over callers' frames with packed rules on rsp or rbp, as many as come in a row. Nearly
  * all frames are such. The time is that of the chain pc -> entry -> cfa -> next pc; everything else
  * runs beside it, and only the end of the run is a branch. The words of both registers are read
  * whether the function has saved them or not: for every CFA that passes the checks, the words below
@@ -70,8 +68,8 @@ run_frames(pp_frame *f, sink *out, bool remember, pp_memo_use *use, size_t limit
     while (at < end) {
         uint64_t entry =
             __atomic_load_n(&pp_rule_cache.entries[pp_cache_index(pc)], __ATOMIC_RELAXED);
-        uintptr_t base = pp_cache_is_on_fp(entry) ? fp : sp;
-        uintptr_t cfa = base + pp_cache_offset(entry);
+        uintptr_t base = pp_packed_is_on_fp(entry) ? fp : sp;
+        uintptr_t cfa = base + pp_packed_offset(entry);
         if (pp_unlikely(!pp_cache_is_usual(entry, pc) ||
                         !(good_generations >> pp_cache_generation(entry) & 1) || cfa <= sp ||
                         cfa > hi)) {
@@ -80,17 +78,17 @@ run_frames(pp_frame *f, sink *out, bool remember, pp_memo_use *use, size_t limit
         if (remember) {
             pp_memo_run_frame(&run, pc, sp, fp, bx);
         }
-        unsigned fp_place = pp_cache_fp(entry);
-        unsigned bx_place = pp_cache_bx(entry);
-        uintptr_t saved_fp = *(const volatile uintptr_t *)pp_cache_save_address(cfa, fp_place);
-        uintptr_t saved_bx = *(const volatile uintptr_t *)pp_cache_save_address(cfa, bx_place);
+        unsigned fp_place = pp_packed_fp(entry);
+        unsigned bx_place = pp_packed_bx(entry);
+        uintptr_t saved_fp = *(const volatile uintptr_t *)pp_packed_save_address(cfa, fp_place);
+        uintptr_t saved_bx = *(const volatile uintptr_t *)pp_packed_save_address(cfa, bx_place);
         if (remember) {
             pp_memo_run_step(&run, fp_place, bx_place, saved_fp, saved_bx);
         }
-        fp = fp_place != PP_CACHE_UNCHANGED ? saved_fp : fp;
-        bx = bx_place != PP_CACHE_UNCHANGED ? saved_bx : bx;
+        fp = fp_place != PP_PACKED_UNCHANGED ? saved_fp : fp;
+        bx = bx_place != PP_PACKED_UNCHANGED ? saved_bx : bx;
         *at++ = pc;
-        pc = *(const volatile uintptr_t *)(cfa - WORD);
+        pc = *(const volatile uintptr_t *)pp_packed_return_address(cfa);
         sp = cfa;
         if (pp_unlikely(pc == 0)) {
             v = PP_ENDS;

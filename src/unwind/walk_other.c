@@ -14,7 +14,7 @@
 static bool needs_frame_pointer(const pp_frame *f)
 {
     uint64_t entry = pp_rule_cache_lookup(pp_frame_instruction(f), f->generation);
-    return f->fp == 0 && entry != 0 && pp_cache_base(entry) == PP_BASE_FP;
+    return f->fp == 0 && entry != 0 && pp_packed_base(entry) == PP_BASE_FP;
 }
 
 static pp_reason leave(pp_frame *f, pp_fp_search *search)

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "arch/x86_64_rule.c"
 #include "interleave/scenario.h"
 #include "modules/loader.c"
 #include "unwind/rule_cache.c"
@@ -95,7 +96,7 @@ static void walk(void)
     unsigned generation = pp_rule_cache_generation(epoch);
     uint64_t entry = pp_rule_cache_lookup(PC, generation);
     if (entry != 0) {
-        MODEL_CHECK(pp_cache_offset(entry) / WORD >= least);
+        MODEL_CHECK(pp_packed_offset(entry) / WORD >= least);
     } else {
         pp_rule rule = rule_of(__atomic_load_n(&world, __ATOMIC_RELAXED));
         pp_rule_cache_publish(PC, &rule, epoch, generation);

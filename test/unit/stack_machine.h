@@ -3,7 +3,7 @@
  * stack_machine.h: a machine that calls, returns and is interrupted, with an array as its stack.
  *
  * Its functions are never executed; their call-frame information is written here by hand, and each
- * call leaves on the array what such a function would. Some frames are left by one-word rules, the
+ * call leaves on the array what such a function would. Some frames are left by packed rules, the
  * others in every other way there is. Include it behind cmocka.h.
  */
 #ifndef PP_TEST_STACK_MACHINE_H
@@ -59,7 +59,7 @@ typedef enum machine_kind {
     KIND_FAR,
     KIND_ON_FP,
     KIND_ON_FP_BX,
-    KIND_LAST_STEP = KIND_ON_FP_BX, /* up to here: one-word rules on rsp or rbp */
+    KIND_LAST_STEP = KIND_ON_FP_BX, /* up to here: packed rules on rsp or rbp */
     KIND_ON_BX,
     KIND_NO_FP,
     KIND_BIG,

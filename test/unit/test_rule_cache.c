@@ -22,7 +22,7 @@
 enum { FIRST_PC = 0x7f0000001000 }; /* by itself: its type would be that of all */
 enum {
     THREADS = 4,
-    CHANGES = 3000, /* fits the offset field of a one-word rule */
+    CHANGES = 3000, /* fits the offset field of a packed rule */
     BIG_ROUNDS = 100000
 };
 
@@ -49,12 +49,12 @@ static pp_rule frame_rule(uint8_t reg, int32_t offset, int32_t fp, int32_t bx, b
 static int32_t save_offset(unsigned place)
 {
     const uintptr_t cfa = 4096;
-    return place == PP_CACHE_UNCHANGED ? 0 : (int32_t)(pp_cache_save_address(cfa, place) - cfa);
+    return place == PP_PACKED_UNCHANGED ? 0 : (int32_t)(pp_packed_save_address(cfa, place) - cfa);
 }
 
 static bool is_big(uint64_t entry)
 {
-    return entry != 0 && pp_cache_base(entry) == PP_BASE_OTHER && pp_cache_offset(entry) != 0;
+    return entry != 0 && pp_packed_base(entry) == PP_BASE_OTHER && pp_packed_offset(entry) != 0;
 }
 
 static uint64_t publish_and_look_up(uintptr_t pc, const pp_rule *rule)
@@ -112,10 +112,10 @@ static void usual_rules_fit_into_a_word(void **state)
                     pp_rule rule = frame_rule(bases[b].reg, offsets[o], fp > 1 ? -8 * fp : 0,
                                               bx > 1 ? -8 * bx : 0, permanent);
                     uint64_t entry = publish_and_look_up(FIRST_PC, &rule);
-                    assert_int_equal(pp_cache_base(entry), bases[b].base);
-                    assert_int_equal(pp_cache_offset(entry), offsets[o]);
-                    assert_int_equal(save_offset(pp_cache_fp(entry)), rule.fp.offset);
-                    assert_int_equal(save_offset(pp_cache_bx(entry)), rule.bx.offset);
+                    assert_int_equal(pp_packed_base(entry), bases[b].base);
+                    assert_int_equal(pp_packed_offset(entry), offsets[o]);
+                    assert_int_equal(save_offset(pp_packed_fp(entry)), rule.fp.offset);
+                    assert_int_equal(save_offset(pp_packed_bx(entry)), rule.bx.offset);
                     assert_int_equal(pp_cache_generation(entry) == 0, permanent);
                 }
             }
@@ -134,7 +134,7 @@ static void kinds_without_fields_fit_too(void **state)
                  {PP_RULE_NONE, PP_BASE_OTHER}};
     for (size_t i = 0; i < 3; i++) {
         const pp_rule rule = {.kind = (uint8_t)kinds[i].kind};
-        assert_int_equal(pp_cache_base(publish_and_look_up(FIRST_PC, &rule)), kinds[i].base);
+        assert_int_equal(pp_packed_base(publish_and_look_up(FIRST_PC, &rule)), kinds[i].base);
     }
 }
 
@@ -215,11 +215,11 @@ static void random_rules_come_back(void **state)
         }
         static const uint8_t register_of[] = {
             [PP_BASE_SP] = PP_REG_SP, [PP_BASE_FP] = PP_REG_FP, [PP_BASE_BX] = PP_REG_BX};
-        assert_in_range(pp_cache_base(entry), PP_BASE_SP, PP_BASE_BX);
-        assert_int_equal(register_of[pp_cache_base(entry)], rule.cfa_reg);
-        assert_int_equal(pp_cache_offset(entry), rule.cfa_offset);
-        assert_int_equal(save_offset(pp_cache_fp(entry)), rule.fp.offset);
-        assert_int_equal(save_offset(pp_cache_bx(entry)), rule.bx.offset);
+        assert_in_range(pp_packed_base(entry), PP_BASE_SP, PP_BASE_BX);
+        assert_int_equal(register_of[pp_packed_base(entry)], rule.cfa_reg);
+        assert_int_equal(pp_packed_offset(entry), rule.cfa_offset);
+        assert_int_equal(save_offset(pp_packed_fp(entry)), rule.fp.offset);
+        assert_int_equal(save_offset(pp_packed_bx(entry)), rule.bx.offset);
     }
 }
 
@@ -374,7 +374,7 @@ static void *walk_in_a_changing_world(void *context)
             uintptr_t pc = FIRST_PC + pp_random_below(&own_seed, 64);
             uint64_t entry = pp_rule_cache_lookup(pc, generation);
             if (entry != 0) {
-                stale += pp_cache_offset(entry) / 8 < at_least;
+                stale += pp_packed_offset(entry) / 8 < at_least;
                 continue;
             }
             uint32_t now = __atomic_load_n(&world, __ATOMIC_ACQUIRE);
