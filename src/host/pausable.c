@@ -313,7 +313,8 @@ void pp_pausables_stop(void)
     }
     for (unsigned i = 0; i < PLACES; i++) {
         place *p = &state.places[i];
-        if (wait_until_it_stops(p, until_ns) && tid_of(p) != 0) {
+        bool is_other = tid_of(p) != pp_task_self();
+        if (is_other && wait_until_it_stops(p, until_ns) && tid_of(p) != 0) {
             wait_until_gone(p, until_ns);
         }
     }
@@ -359,6 +360,20 @@ void pp_pausables_go_on(void)
             what->lost(what->context);
         }
     }
+}
+
+bool pp_pausables_keep_table(void)
+{
+    bool keep = pp_apart_stay_all();
+    if (!keep) {
+        pp_signal_mask old = 0;
+        pp_signals_block(&old);
+        pp_pausables_stop();
+        keep = pp_apart_stay_all();
+        pp_pausables_go_on();
+        pp_signals_restore(&old);
+    }
+    return keep;
 }
 
 void pp_pausables_after_fork(void)

@@ -61,8 +61,14 @@ bool pp_pausables_differ_from_caller(void);
 bool pp_pausables_concern_caller(void);
 
 /*
- * Ends all threads, and waits until the kernel has none of them any more, for a second at most: a
- * thread that writes a profile may take longer, and is left as it is. Until the caller has called
+ * From now on all threads keep the program's table of descriptors (pp_apart_stay_all()). Those that
+ * have left it begin again, within a second. False if one takes longer, or if the caller has left it.
+ */
+bool pp_pausables_keep_table(void);
+
+/*
+ * Ends all threads but the calling one, and waits until the kernel has none of them any more, for a
+ * second at most: a thread that writes a profile may take longer, and is left as it is. Until the caller has called
  * pp_pausables_go_on(), it blocks the signals that the program has handlers for, and cannot be
  * cancelled. That function begins the threads again when the last caller has come so far.
  */

@@ -46,6 +46,17 @@ for turn in 1 2 3 4 5 6 7 8; do
     expect_profiles "exit$turn"
 done
 
+# A server, whose sockets have high numbers, answers while the program closes and takes the low ones.
+run_victim server "$kinds,control=$work/socket" run own 2000 99 &
+server=$!
+answers=0
+while kill -0 "$server" 2>/dev/null; do
+    ! "$BUILD/bin/cpprof" raw "unix:$work/socket:/heap" >raw.txt 2>>raw.err || answers=$((answers + 1))
+done
+wait "$server" || exit 1
+expect_equal "descriptors beside a server" "0 closed, 0 not the lowest, 0 changed" "$(cat server/out)"
+[ "$answers" -gt 0 ] || fail "the server gave no answer: $(tail -n 3 raw.err)"
+
 # On threads of the program that ask for profiles. Each of their calls has an answer.
 mkdir api
 (cd api && timeout -s KILL 100 "$linked/asks_while_closed" own 300 >out 2>err) ||

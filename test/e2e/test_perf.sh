@@ -75,6 +75,15 @@ done
 comments closes.pb.gz.raw >comments
 grep -Eq 'perf events? lost, the program closed (its descriptor|their descriptors)' comments || fail "no word of it: $(cat comments)"
 
+# Threads of the library that have descriptors of their own come back, as any of them may have to close an event.
+mkdir after
+"$linked/perf_after_interval" "$work/after" >spent || fail "engine perf beside interval="
+raw after/perf.pb.gz
+comments after/perf.pb.gz.raw >comments
+expect_contains "comments" comments "perf engine; of "
+! grep 'perf was refused' comments >&2 || fail "engine perf was refused beside interval="
+expect_near "weight beside interval=" "$(awk '{ print 10 * $1 }' spent)" "$(weight after/perf.pb.gz.raw)" 500
+
 # ---- refusals ----
 
 (ulimit -n 64 && perf "$work/crowded.pb.gz" "$guest" crowded)

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "host/pausable.h"
+#include "sys/apart.h"
 #include "sys/doorbell.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
@@ -28,12 +29,14 @@ typedef struct counter {
     bool is_deaf; /* it does not look whether it has to pause */
     int tid;
     unsigned runs;
+    bool has_table; /* of descriptors, a table of its own */
 } counter;
 
 static bool count(void *of_counter)
 {
     counter *c = of_counter;
     __atomic_store_n(&c->tid, pp_task_self(), __ATOMIC_RELEASE);
+    __atomic_store_n(&c->has_table, pp_apart_has_table(), __ATOMIC_RELEASE);
     __atomic_add_fetch(&c->runs, 1, __ATOMIC_RELEASE);
     for (;;) {
         uint32_t heard = pp_doorbell_heard(&c->bell);
@@ -177,6 +180,26 @@ static void several_threads_may_pause_at_once(void **state)
     end(&counters[1]);
 }
 
+static void threads_come_back_to_the_table_of_the_program(void **state)
+{
+    static counter c;
+    (void)state;
+    pp_apart_permit(true);
+    if (!pp_apart_try()) {
+        skip();
+    }
+    assert_int_equal(begin(&c), 0);
+    wait_for_runs(&c, 1);
+    assert_true(c.has_table);
+    assert_false(pp_apart_stay_all());
+    assert_true(pp_pausables_keep_table());
+    wait_for_runs(&c, 2);
+    assert_false(c.has_table);
+    assert_true(pp_pausables_keep_table());
+    assert_int_equal(c.runs, 2);
+    end(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +208,7 @@ int main(void)
         cmocka_unit_test(what_begins_or_ends_in_a_pause_does_so),
         cmocka_unit_test(a_thread_that_does_not_stop_goes_on),
         cmocka_unit_test(several_threads_may_pause_at_once),
+        cmocka_unit_test(threads_come_back_to_the_table_of_the_program), /* last: for good */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

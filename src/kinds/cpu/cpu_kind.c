@@ -15,6 +15,7 @@
 
 #include "host/dispositions.h"
 #include "host/kind.h"
+#include "host/pausable.h"
 #include "output/output.h"
 #include "output/prepare.h"
 #include "output/word_values.h"
@@ -22,7 +23,6 @@
 #include "kinds/cpu/cpu_perf.h"
 #include "kinds/cpu/cpu_share.h"
 #include "kinds/cpu/cpu_signal.h"
-#include "sys/apart.h"
 #include "sys/clock.h"
 #include "sys/log.h"
 #include "sys/sampling_signal.h"
@@ -70,7 +70,7 @@ static int take_engine(const char *value)
         if (strcmp(value, engines[i].name) == 0) {
             pp_cpu_asked.request.engine = engines[i].engine;
             if (engines[i].engine == PPROF_ENGINE_PERF) {
-                pp_apart_stay_all(); /* before there are threads that stop a profile */
+                pp_pausables_keep_table(); /* before a thread of the library opens an event */
             }
             return 0;
         }

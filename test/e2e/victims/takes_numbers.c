@@ -4,6 +4,7 @@
  * threads.
  *
  * Usage: takes_numbers run FILE ROUNDS    prints what has happened in so many rounds; 1 if it should not
+ *        takes_numbers run FILE ROUNDS LAST   the same, with numbers up to LAST
  *        takes_numbers exit FILE ROUNDS   exits after so many rounds, while another thread goes on with them
  *        takes_numbers eof FILE           closes its output, and goes on until FILE exists
  *        takes_numbers bind ROUNDS        listens at a port, again and again; prints how often it could not. Begins
@@ -46,9 +47,9 @@ static void *work(void *unused)
     return unused;
 }
 
-static int run(const char *path, long rounds)
+static int run(const char *path, long rounds, unsigned last)
 {
-    taken t = {0};
+    taken t = {.last = last};
     while (t.rounds < rounds) {
         take_numbers(&t, path);
     }
@@ -132,7 +133,8 @@ int main(int argc, char **argv)
     if (strcmp(what, "exit") == 0) {
         leave(argv[2], rounds);
     }
-    int status = strcmp(what, "run") == 0   ? run(argv[2], rounds)
+    int status = strcmp(what, "run") == 0
+                     ? run(argv[2], rounds, argc > 4 ? (unsigned)atol(argv[4]) : 0)
                  : strcmp(what, "eof") == 0 ? close_output(argv[2])
                                             : bind_again(atol(argv[2]));
     is_over = true;

@@ -21,9 +21,10 @@ static const char own_content[] = "the program's own\n";
 
 typedef struct taken {
     long rounds;
-    long closed;  /* descriptors that the program did not close */
-    long not_low; /* new descriptors that did not have the lowest number */
-    long changed; /* times at which the file had another content */
+    unsigned last; /* numbers above this one stay as they are; 0: none does */
+    long closed;   /* descriptors that the program did not close */
+    long not_low;  /* new descriptors that did not have the lowest number */
+    long changed;  /* times at which the file had another content */
 } taken;
 
 static int make_own_file(const char *path)
@@ -59,7 +60,7 @@ static void take_numbers(taken *t, const char *path)
 {
     struct stat own;
     char found[sizeof own_content + 1];
-    syscall(SYS_close_range, FIRST_NUMBER, UINT_MAX, 0);
+    syscall(SYS_close_range, FIRST_NUMBER, t->last != 0 ? t->last : UINT_MAX, 0);
     usleep((useconds_t)(t->rounds % 8 * 250));
     open_as(t, path, FIRST_NUMBER);
     fstat(FIRST_NUMBER, &own);
