@@ -25,7 +25,7 @@ static const uint64_t accept_pause_ns = SECOND / 10;
 /* A client may be silent for so long before another one can take its place. */
 static const uint64_t silence_ns = SECOND / 4;
 
-enum { TICK_MS = 2000, OTHERS = 2 /* descriptors that are no connections */ };
+enum { TICK_MS = 2000, OTHERS = 2 /* descriptors that are no connections: bell, listener */ };
 
 static uint64_t now(void)
 {
@@ -36,13 +36,103 @@ static uint64_t now(void)
 
 void server_init(server *s)
 {
-    s->listener = s->wake[0] = s->wake[1] = DESCRIPTOR_NONE;
+    s->listener = s->link = s->bell = DESCRIPTOR_NONE;
+    s->is_apart = s->is_parked = false;
     s->rules = (connection_rules){.now_ns = now};
     s->stops = s->is_over = false;
     s->accept_at_ns = 0;
     for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {
         s->connections[i].socket = DESCRIPTOR_NONE;
     }
+}
+
+/* ---- parking ---- */
+
+/* The descriptors that are parked, in the order of the message. Returns how many there are. */
+static unsigned list_parked(server *s, descriptor **list)
+{
+    unsigned count = 0;
+    list[count++] = &s->listener;
+    list[count++] = &s->bell;
+    for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {
+        if (s->connections[i].state != CONNECTION_FREE) {
+            list[count++] = &s->connections[i].socket;
+        }
+    }
+    return count;
+}
+
+typedef union message_room {
+    struct cmsghdr head;
+    char bytes[CMSG_SPACE((OTHERS + SERVER_CONNECTIONS) * sizeof(int))];
+} message_room;
+
+/* Puts all descriptors but `link` into a message, and closes them. */
+static int park(server *s)
+{
+    descriptor *list[OTHERS + SERVER_CONNECTIONS];
+    int numbers[OTHERS + SERVER_CONNECTIONS];
+    message_room room;
+    unsigned count = list_parked(s, list);
+    for (unsigned i = 0; i < count; i++) {
+        numbers[i] = list[i]->fd;
+    }
+    memset(&room, 0, sizeof room);
+    room.head = (struct cmsghdr){.cmsg_len = CMSG_LEN(count * sizeof *numbers),
+                                 .cmsg_level = SOL_SOCKET,
+                                 .cmsg_type = SCM_RIGHTS};
+    memcpy(CMSG_DATA(&room.head), numbers, count * sizeof *numbers);
+    struct iovec byte = {.iov_base = "", .iov_len = 1};
+    const struct msghdr message = {.msg_iov = &byte,
+                                   .msg_iovlen = 1,
+                                   .msg_control = &room,
+                                   .msg_controllen = CMSG_SPACE(count * sizeof *numbers)};
+    if (sendmsg(s->bell.fd, &message, MSG_NOSIGNAL) < 0) {
+        return -errno;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        descriptor_close(list[i]);
+    }
+    s->is_parked = true;
+    return 0;
+}
+
+/* Takes them out again, into the table of the calling thread. */
+static int unpark(server *s)
+{
+    descriptor *list[OTHERS + SERVER_CONNECTIONS];
+    message_room room;
+    unsigned count = list_parked(s, list);
+    char byte = 0;
+    struct iovec into = {.iov_base = &byte, .iov_len = 1};
+    struct msghdr message = {
+        .msg_iov = &into, .msg_iovlen = 1, .msg_control = &room, .msg_controllen = sizeof room};
+    s->is_apart = pprof_http_door_4.leave_table(s->link.fd);
+    if (!descriptor_is_there(&s->link) ||
+        recvmsg(s->link.fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) <= 0) {
+        return -EBADF; /* the program has closed it */
+    }
+    s->is_parked = false;
+    const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    unsigned found = head != NULL ? (unsigned)((head->cmsg_len - CMSG_LEN(0)) / sizeof(int)) : 0;
+    for (unsigned i = 0; i < found && i < count; i++) {
+        int fd = -1;
+        memcpy(&fd, CMSG_DATA(head) + i * sizeof fd, sizeof fd);
+        descriptor_keep(list[i], fd);
+    }
+    return found == count ? 0 : -EMFILE;
+}
+
+int server_open(server *s, int listener)
+{
+    int ends[2];
+    descriptor_keep(&s->listener, listener);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) {
+        return -errno;
+    }
+    descriptor_keep(&s->link, ends[0]);
+    descriptor_keep(&s->bell, ends[1]);
+    return park(s);
 }
 
 /* ---- clients ---- */
@@ -225,7 +315,7 @@ static unsigned count_places(const server *s)
 static int wait_for_events(server *s, struct pollfd *polled, uint64_t now_ns)
 {
     bool accepts = later(s->accept_at_ns, room_at_ns(s)) <= now_ns;
-    polled[0] = (struct pollfd){.fd = s->wake[0].fd, .events = POLLIN};
+    polled[0] = (struct pollfd){.fd = s->bell.fd, .events = POLLIN};
     polled[1] = (struct pollfd){.fd = accepts ? s->listener.fd : -1, .events = POLLIN};
     unsigned places = count_places(s);
     for (unsigned i = 0; i < places; i++) {
@@ -258,8 +348,8 @@ static void go_on_all(server *s, const struct pollfd *polled, uint64_t now_ns)
 static void drain_wake(const server *s)
 {
     char dregs[64];
-    if (descriptor_is_there(&s->wake[0])) {
-        (void)!read(s->wake[0].fd, dregs, sizeof dregs);
+    if (descriptor_is_there(&s->bell)) {
+        (void)!recv(s->bell.fd, dregs, sizeof dregs, MSG_DONTWAIT);
     }
 }
 
@@ -287,14 +377,14 @@ static void run_round(server *s)
 
 /* ---- the loop ---- */
 
-/* A pipe that the program has closed would make each round as short as it can be. */
+/* A bell that the program has closed would make each round as short as it can be. */
 static bool is_intact(server *s)
 {
     if (!descriptor_is_there(&s->listener)) {
         return false;
     }
-    if (s->wake[0].fd >= 0 && !descriptor_is_there(&s->wake[0])) {
-        s->wake[0].fd = -1;
+    if (s->bell.fd >= 0 && !descriptor_is_there(&s->bell)) {
+        s->bell.fd = -1;
     }
     return true;
 }
@@ -305,13 +395,22 @@ static bool goes_on(server *s)
            !pprof_http_door_4.is_alone();
 }
 
-bool server_run(server *s)
+/* True: it is over. False: it has to pause. */
+static bool serve(server *s)
 {
     while (goes_on(s)) {
         if (pprof_http_door_4.pauses()) {
-            return false;
+            return s->is_apart && park(s) != 0;
         }
         run_round(s);
+    }
+    return true;
+}
+
+bool server_run(server *s)
+{
+    if ((!s->is_parked || unpark(s) == 0) && !serve(s)) {
+        return false;
     }
     if (!descriptor_is_there(&s->listener)) {
         pprof_http_door_4.log(
@@ -323,23 +422,32 @@ bool server_run(server *s)
     return true;
 }
 
+static void close_others(server *s)
+{
+    for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {
+        connection_end(&s->connections[i]);
+    }
+    descriptor_close(&s->listener);
+    descriptor_close(&s->bell);
+}
+
 void server_end(server *s)
 {
-    server_close(s);
+    close_others(s);
     __atomic_store_n(&s->is_over, true, __ATOMIC_RELEASE);
 }
 
 void server_wake(const server *s)
 {
-    if (descriptor_is_there(&s->wake[1])) {
-        (void)!write(s->wake[1].fd, "", 1);
+    if (descriptor_is_there(&s->link)) {
+        (void)!send(s->link.fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     }
 }
 
 bool server_has(const server *s, int fd)
 {
-    bool has = fd == s->listener.fd || fd == s->wake[0].fd || fd == s->wake[1].fd;
-    for (unsigned i = 0; i < SERVER_CONNECTIONS && !has; i++) {
+    bool has = fd == s->link.fd || (!s->is_apart && (fd == s->listener.fd || fd == s->bell.fd));
+    for (unsigned i = 0; i < SERVER_CONNECTIONS && !has && !s->is_apart; i++) {
         has = s->connections[i].state != CONNECTION_FREE && s->connections[i].socket.fd == fd;
     }
     return fd >= 0 && has;
@@ -347,12 +455,8 @@ bool server_has(const server *s, int fd)
 
 void server_close(server *s)
 {
-    for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {
-        connection_end(&s->connections[i]);
-    }
-    descriptor_close(&s->listener);
-    descriptor_close(&s->wake[0]);
-    descriptor_close(&s->wake[1]);
+    close_others(s);
+    descriptor_close(&s->link);
 }
 
 /* What the parent collects is the parent's. */
@@ -360,6 +464,12 @@ void server_forget(server *s)
 {
     for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {
         s->connections[i].answer = NULL;
+        if (s->is_apart) {
+            s->connections[i].socket = DESCRIPTOR_NONE;
+        }
+    }
+    if (s->is_apart) {
+        s->listener = s->bell = DESCRIPTOR_NONE;
     }
     server_close(s);
 }

@@ -63,21 +63,9 @@ static void lose(void *of_service)
     service_remove_file(s);
 }
 
-static int open_pipe(server *s)
-{
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
-        return -errno;
-    }
-    descriptor_keep(&s->wake[0], ends[0]);
-    descriptor_keep(&s->wake[1], ends[1]);
-    return 0;
-}
-
 int service_open(service *s, int listener, const char *name)
 {
-    descriptor_keep(&s->server.listener, listener);
-    int error = open_pipe(&s->server);
+    int error = server_open(&s->server, listener);
     const pprof_http_thread thread = {.name = name,
                                       .stack_bytes = STACK_BYTES,
                                       .run = run,
@@ -105,6 +93,7 @@ void service_stop(service *s)
     }
     __atomic_store_n(&s->server.stops, true, __ATOMIC_RELEASE);
     pprof_http_door_4.end_thread(s);
+    server_close(&s->server); /* what is left in the caller's table */
     service_remove_file(s);
     __atomic_store_n(&s->state, SERVICE_IDLE, __ATOMIC_RELEASE);
 }

@@ -59,6 +59,8 @@ typedef struct pprof_http_door {
     int (*begin_thread)(const pprof_http_thread *thread);
     void (*end_thread)(const void *context);
     bool (*pauses)(void);
+    /* pp_apart_leave() (src/sys/apart.h): the calling thread leaves the program's table of descriptors. */
+    bool (*leave_table)(int kept);
     /* Whether all threads of the program have ended: the calling thread must not be the last. */
     bool (*is_alone)(void);
     /* Whether two answers that are due would have the same bytes if they were given at the same

@@ -296,7 +296,7 @@ static void lost(void *unused)
 static int begin_thread(void)
 {
     const pp_pausable what = {.stack_bytes = STACK_BYTES,
-                              .runs_program = true,
+                              .stays = true,
                               .run = run,
                               .wake = wake,
                               .lost = lost,

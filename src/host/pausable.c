@@ -103,16 +103,14 @@ static void *attend(void *of_place)
     p->secure_bits = pp_task_secure_bits();
     __atomic_store_n(&p->tid, pp_task_self(), __ATOMIC_RELEASE);
     pp_hook_thread_leave();
-    if (!p->what.runs_program) {
-        pp_apart_leave();
+    if (!p->what.stays) {
+        pp_apart_leave(-1);
     }
     bool is_over = false;
     do {
         is_over = p->what.run(p->what.context);
     } while (!settle(p, is_over));
-    if (!p->what.runs_program) {
-        pp_apart_end();
-    }
+    pp_apart_end();
     return NULL;
 }
 

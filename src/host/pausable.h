@@ -26,9 +26,9 @@
 typedef struct pp_pausable {
     const char *name;   /* of the thread, at most 15 characters; NULL: it names itself */
     size_t stack_bytes; /* 0: as much as libc gives */
-    /* run() may call functions of the program, or has descriptors that stay open: the thread keeps
-     * the program's table of descriptors (sys/apart.h). */
-    bool runs_program;
+    /* The thread begins with the program's table of descriptors. run() may leave it (sys/apart.h), if
+     * it calls no function of the program. */
+    bool stays;
     /* True: the work is over. False: pp_pausables_pause() was true; the function will be called
      * again. The thread blocks all signals, and no profile shows it. */
     bool (*run)(void *context);

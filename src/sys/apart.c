@@ -67,16 +67,17 @@ static void close_between(int above, int below)
 }
 
 /* The first call makes the new table, with the numbers below at most: the kernel copies what the call
- * does not close. `least` is kept, too, unless it is -1. */
-static bool leave_table(int least)
+ * does not close. `also` is kept, too, unless it is -1. */
+static bool leave_table(int also)
 {
     int kept = __atomic_load_n(&state.kept, __ATOMIC_RELAXED);
-    int last = kept > least ? kept : least;
-    if (pp_system_call(SYS_close_range, last + 1, UINT_MAX, CLOSE_RANGE_UNSHARE) != 0) {
+    int low = kept < also ? kept : also;
+    int high = kept < also ? also : kept;
+    if (pp_system_call(SYS_close_range, high + 1, UINT_MAX, CLOSE_RANGE_UNSHARE) != 0) {
         return false;
     }
-    close_between(-1, least);
-    close_between(least, last);
+    close_between(-1, low);
+    close_between(low, high);
     return true;
 }
 
@@ -194,12 +195,15 @@ static bool count_leaver(void)
     return left != STAYS;
 }
 
-bool pp_apart_leave(void)
+bool pp_apart_leave(int kept)
 {
+    if (pp_apart_has_table()) {
+        return true;
+    }
     if (!__atomic_load_n(&state.permitted, __ATOMIC_RELAXED) || !count_leaver()) {
         return false;
     }
-    if (!leave_table(-1)) {
+    if (!leave_table(kept)) {
         __atomic_sub_fetch(&state.left, 1, __ATOMIC_ACQ_REL);
         return false;
     }

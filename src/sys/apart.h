@@ -43,11 +43,12 @@ void pp_apart_suspend(void);
 void pp_apart_resume(void);
 
 /*
- * The calling thread, one of the library's own, gets a table of its own for good. Its messages still
- * go to the program's stderr (sys/log.h). False where that is not permitted, or after
- * pp_apart_stay_all(): it still has the program's. pp_apart_end() belongs to its end.
+ * The calling thread, one of the library's own, gets a table of its own for good, with the program's
+ * descriptor `kept` (-1: none). Its messages still go to the program's stderr (sys/log.h). False where
+ * that is not permitted, or after pp_apart_stay_all(): it still has the program's. pp_apart_end()
+ * belongs to its end.
  */
-bool pp_apart_leave(void);
+bool pp_apart_leave(int kept);
 void pp_apart_end(void);
 
 /* From now on no thread leaves the program's table for good: descriptors stay open in it that any

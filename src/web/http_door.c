@@ -18,7 +18,9 @@
 #include "web/http_profile.h"
 #include "web/http_rate.h"
 #include "symbol/known_names.h"
+#include "sys/apart.h"
 #include "sys/log.h"
+#include "sys/sandbox.h"
 
 #include "pprof_http_door.h"
 
@@ -29,11 +31,13 @@ static void log_message(const char *message)
     pp_log(&text);
 }
 
+/* The probe finds out whether the thread may leave the program's table of descriptors. */
 static int begin_thread(const pprof_http_thread *thread)
 {
+    pp_sandbox_probe();
     const pp_pausable what = {.name = thread->name,
                               .stack_bytes = thread->stack_bytes,
-                              .runs_program = true,
+                              .stays = true,
                               .run = thread->run,
                               .wake = thread->wake,
                               .lost = thread->lost,
@@ -49,6 +53,7 @@ __attribute__((visibility("default"))) const pprof_http_door pprof_http_door_4 =
     .begin_thread = begin_thread,
     .end_thread = pp_pausable_end,
     .pauses = pp_pausables_pause,
+    .leave_table = pp_apart_leave,
     .is_alone = pp_deadline_is_alone,
     .are_same = pp_http_answers_are_same,
     .log = log_message,

@@ -51,7 +51,7 @@ run_victim server "$kinds,control=$work/socket" run own 2000 99 &
 server=$!
 answers=0
 while kill -0 "$server" 2>/dev/null; do
-    ! "$BUILD/bin/cpprof" raw "unix:$work/socket:/heap" >raw.txt 2>>raw.err || answers=$((answers + 1))
+    ! "$BUILD/bin/cpprof" raw "unix:$work/socket/heap" >raw.txt 2>>raw.err || answers=$((answers + 1))
 done
 wait "$server" || exit 1
 expect_equal "descriptors beside a server" "0 closed, 0 not the lowest, 0 changed" "$(cat server/out)"

@@ -49,12 +49,20 @@ end_guest
 serve_guest '' fork
 echo >&9
 wait_until has_text server.out child:
-expect_equal "the child closes the socket and the pipe" "child: 3 descriptors fewer" "$(cat server.out)"
+expect_equal "the child closes the one that it has" "child: 1 descriptors fewer" "$(cat server.out)"
 wait_until answers
 end_guest
 
-# All descriptors are closed, and the program's own listening socket has their numbers: nobody is served by it.
+# All descriptors are closed, and the program's own listening socket has their numbers. The server's are in another table.
 serve_guest '' close
+echo >&9
+wait_until has_text server.out closed
+answers || fail "the program has closed the server's socket"
+expect_equal "messages" 1 "$(grep -c . server.err)"
+end_guest
+
+# The server stays in the program's table beside perf events: the program's socket serves nobody.
+serve_guest cpu,engine=perf close
 echo >&9
 wait_until has_text server.out closed
 wait_until has_text server.err "the program has closed the server's socket"
@@ -62,8 +70,16 @@ wait_until is_deaf
 expect_equal "threads after the end of the server" 5 "$(threads)"
 end_guest
 
-# No descriptor is left: nobody is accepted, the program does not notice, and the server is there afterwards.
+# No descriptor is left: the server needs none of them.
 serve_guest '' full
+wait_until has_text server.out full
+answers || fail "no answer while the program has no descriptor left"
+echo >&9
+wait_until has_text server.out "given back"
+end_guest
+
+# In the program's table nobody is accepted, the program does not notice, and the server is there afterwards.
+serve_guest cpu,engine=perf full
 wait_until has_text server.out full
 python3 "$ask" "$url/cmdline" >late.answer 2>/dev/null 9>&- &
 late=$!

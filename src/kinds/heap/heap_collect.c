@@ -17,7 +17,7 @@
 #include "kinds/heap/heap_collect.h"
 
 #include "arch/registers.h"
-#include "host/kind.h"
+#include "host/pausable.h"
 #include "kinds/heap/heap_cycles.h"
 #include "sys/safe_read.h"
 
@@ -74,6 +74,7 @@ void pprof_set_collector(void (*collect)(void))
     if (collect == NULL) {
         return;
     }
+    pp_pausables_keep_table(); /* a server calls it (http/server.h) */
     __atomic_store_n(&last_run.is_due, true, __ATOMIC_RELEASE);
     if (__atomic_exchange_n(&last_run.registered, collect, __ATOMIC_ACQ_REL) != collect) {
         /* If there is no memory for a handler, the profile is that of the last cycle. */
