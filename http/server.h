@@ -42,7 +42,7 @@ typedef struct server {
 /* Begins with no descriptor and no client. */
 void server_init(server *s);
 
-/* Takes a socket that listens, and parks it for server_run(). 0 or -errno: then the caller calls server_close(). */
+/* Takes a socket that listens, and parks it for server_run(), if its thread may leave the program's table. 0 or -errno: then the caller calls server_close(). */
 int server_open(server *s, int listener);
 
 /* Serves until `stops`, or the program has closed the listener, or all its threads have ended: true.

@@ -61,6 +61,8 @@ typedef struct pprof_http_door {
     bool (*pauses)(void);
     /* pp_apart_leave() (src/sys/apart.h): the calling thread leaves the program's table of descriptors. */
     bool (*leave_table)(int kept);
+    /* pp_apart_may_leave(). Called on the thread that starts the server. */
+    bool (*may_leave_table)(void);
     /* Whether all threads of the program have ended: the calling thread must not be the last. */
     bool (*is_alone)(void);
     /* Whether two answers that are due would have the same bytes if they were given at the same

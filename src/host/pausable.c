@@ -37,6 +37,7 @@
 enum { PLACES = 8 }; /* there are six: deadline, interval, signal, an attachment, two servers */
 
 static const uint64_t longest_wait_ns = PP_NS_PER_S;
+static const uint64_t longest_wait_for_table_ns = 10 * PP_NS_PER_S;
 
 typedef enum place_state { NONE, RUNS, PAUSED } place_state;
 
@@ -297,13 +298,13 @@ bool pp_pausables_concern_caller(void)
     return pp_pausables_count() != 0 && pp_own_work_sp != PP_OWN_THREAD;
 }
 
-void pp_pausables_stop(void)
+static void stop_within(uint64_t limit_ns)
 {
     pp_signal_mask old = 0;
     pp_lock_enter(&state.lock, pp_task_self(), &old);
     __atomic_add_fetch(&state.stops, 1, __ATOMIC_RELEASE);
     pp_lock_leave(&state.lock, &old);
-    uint64_t until_ns = pp_clock_ns(CLOCK_MONOTONIC) + longest_wait_ns;
+    uint64_t until_ns = pp_clock_ns(CLOCK_MONOTONIC) + limit_ns;
     for (unsigned i = 0; i < PLACES; i++) {
         if (state_of(&state.places[i]) == RUNS) {
             state.places[i].what.wake(state.places[i].what.context);
@@ -316,6 +317,11 @@ void pp_pausables_stop(void)
             wait_until_gone(p, until_ns);
         }
     }
+}
+
+void pp_pausables_stop(void)
+{
+    stop_within(longest_wait_ns);
 }
 
 static void say_that_it_is_lost(const place *p, int error)
@@ -366,7 +372,7 @@ bool pp_pausables_keep_table(void)
     if (!keep) {
         pp_signal_mask old = 0;
         pp_signals_block(&old);
-        pp_pausables_stop();
+        stop_within(longest_wait_for_table_ns);
         keep = pp_apart_stay_all();
         pp_pausables_go_on();
         pp_signals_restore(&old);

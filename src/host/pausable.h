@@ -62,7 +62,7 @@ bool pp_pausables_concern_caller(void);
 
 /*
  * From now on all threads keep the program's table of descriptors (pp_apart_stay_all()). Those that
- * have left it begin again, within a second. False if one takes longer, or if the caller has left it.
+ * have left it begin again, within ten seconds. False if one takes longer, or if the caller has left it.
  */
 bool pp_pausables_keep_table(void);
 

@@ -186,6 +186,12 @@ void pp_apart_resume(void)
     move(ON_CALLER, OUTSIDE);
 }
 
+bool pp_apart_may_leave(void)
+{
+    return __atomic_load_n(&state.permitted, __ATOMIC_RELAXED) &&
+           __atomic_load_n(&state.left, __ATOMIC_RELAXED) != STAYS;
+}
+
 static bool count_leaver(void)
 {
     int left = __atomic_load_n(&state.left, __ATOMIC_RELAXED);
@@ -200,7 +206,7 @@ bool pp_apart_leave(int kept)
     if (pp_apart_has_table()) {
         return true;
     }
-    if (!__atomic_load_n(&state.permitted, __ATOMIC_RELAXED) || !count_leaver()) {
+    if (!pp_apart_may_leave() || !count_leaver()) {
         return false;
     }
     if (!leave_table(kept)) {

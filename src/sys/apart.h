@@ -51,6 +51,9 @@ void pp_apart_resume(void);
 bool pp_apart_leave(int kept);
 void pp_apart_end(void);
 
+/* Whether a thread of the library could leave the program's table now. */
+bool pp_apart_may_leave(void);
+
 /* From now on no thread leaves the program's table for good: descriptors stay open in it that any
  * thread of the library may have to close. False if one has left. */
 bool pp_apart_stay_all(void);

@@ -31,10 +31,14 @@ static void log_message(const char *message)
     pp_log(&text);
 }
 
-/* The probe finds out whether the thread may leave the program's table of descriptors. */
-static int begin_thread(const pprof_http_thread *thread)
+static bool may_leave_table(void)
 {
     pp_sandbox_probe();
+    return pp_apart_may_leave();
+}
+
+static int begin_thread(const pprof_http_thread *thread)
+{
     const pp_pausable what = {.name = thread->name,
                               .stack_bytes = thread->stack_bytes,
                               .stays = true,
@@ -54,6 +58,7 @@ __attribute__((visibility("default"))) const pprof_http_door pprof_http_door_4 =
     .end_thread = pp_pausable_end,
     .pauses = pp_pausables_pause,
     .leave_table = pp_apart_leave,
+    .may_leave_table = may_leave_table,
     .is_alone = pp_deadline_is_alone,
     .are_same = pp_http_answers_are_same,
     .log = log_message,

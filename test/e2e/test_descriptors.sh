@@ -47,11 +47,11 @@ for turn in 1 2 3 4 5 6 7 8; do
 done
 
 # A server, whose sockets have high numbers, answers while the program closes and takes the low ones.
-run_victim server "$kinds,control=$work/socket" run own 2000 99 &
+run_victim server "$kinds,http=unix:$work/socket" run own 2000 99 &
 server=$!
 answers=0
 while kill -0 "$server" 2>/dev/null; do
-    ! "$BUILD/bin/cpprof" raw "unix:$work/socket/heap" >raw.txt 2>>raw.err || answers=$((answers + 1))
+    ! "$BUILD/bin/cpprof" raw "unix:$work/socket:/debug/pprof/heap" >raw.txt 2>>raw.err || answers=$((answers + 1))
 done
 wait "$server" || exit 1
 expect_equal "descriptors beside a server" "0 closed, 0 not the lowest, 0 changed" "$(cat server/out)"

@@ -25,7 +25,7 @@ for task in /proc/"$server"/task/*; do
     server_thread=${task##*/}
 done
 [ -n "${server_thread-}" ] || fail "there is no thread libpprof-http"
-for fd in /proc/"$server"/fd/*; do
+for fd in /proc/"$server"/task/*/fd/*; do
     case $(readlink "$fd") in
     socket:*) [ "${fd##*/}" -ge 200 ] || fail "the server has the descriptor ${fd##*/}" ;;
     esac
@@ -39,9 +39,9 @@ get fd.txt '/fd?debug=1'
 get heap.txt '/heap?debug=1'
 get heap.txt '/heap?debug=1'
 ! grep -q 'server_run\|connection_\|pprof_http' heap.txt || fail "the profile heap shows the server: $(cat heap.txt)"
-ls "/proc/$server/fd" | sort >before
+ls -d "/proc/$server"/task/*/fd/* | sort >before
 get fds.pb.gz /fd
-wait_until sh -c "ls /proc/$server/fd | sort | cmp -s before -"
+wait_until sh -c "ls -d /proc/$server/task/*/fd/* | sort | cmp -s before -"
 # An idle server: a look a second.
 end_guest
 

@@ -44,7 +44,7 @@ sleeps() { [ "$(query "select count(*) from pg_stat_activity where wait_event = 
 wait_until sleeps
 backend=$(query "select pid from pg_stat_activity where wait_event = 'PgSleep'")
 expect_equal "threads of a backend" 1 "$(find "/proc/$backend/task" -mindepth 1 -maxdepth 1 | wc -l)"
-sockets_of() { find "/proc/$1/fd" -lname 'socket:*' -printf '%l\n' | sort; }
+sockets_of() { find "/proc/$1/task" -path '*/fd/*' -lname 'socket:*' -printf '%l\n' | sort; }
 server_socket=$(awk -v port="$(printf ':%04X' "$(echo "$url" | sed 's|.*:\([0-9]*\)/.*|\1|')")" \
     '$2 ~ port "$" && $4 == "0A" { print $10 }' /proc/net/tcp)
 sockets_of "$postmaster" >of_postmaster

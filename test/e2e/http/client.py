@@ -2,6 +2,7 @@
 """client.py: what the clients of this folder share: the program that includes it has the server's PORT and PID as its first
 words, collects `failures`, and ends with finish().
 """
+import glob
 import os
 import re
 import socket
@@ -84,9 +85,9 @@ def wait_for(what, condition):
 def files():
     """What the descriptors of the process are."""
     found = set()
-    for name in os.listdir("/proc/%d/fd" % PID):
+    for path in glob.glob("/proc/%d/task/*/fd/*" % PID):
         try:
-            found.add(os.readlink("/proc/%d/fd/%s" % (PID, name)))
+            found.add(os.readlink(path))
         except FileNotFoundError:
             pass
     return found
