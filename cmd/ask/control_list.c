@@ -13,11 +13,10 @@
 
 #include "ask/control.h"
 #include "ask/control_target.h"
+#include "ask/process_files.h"
 #include "base/message.h"
 #include "base/printable.h"
 #include "profile/protobuf.h"
-
-#include "remote/process.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -36,14 +35,6 @@ enum { ANSWER_SECONDS = 2, COMMAND_BYTES = 1024 };
 
 /* ---- what /proc says ---- */
 
-static FILE *open_of(int pid, const char *name)
-{
-    char path[64];
-
-    snprintf(path, sizeof path, "/proc/%d/%s", pp_process_thread(pid), name);
-    return fopen(path, "re");
-}
-
 /* A terminal does not obey what a process of somebody else's says. */
 static char *copy_plain(cp_pool *pool, const char *text, size_t length)
 {
@@ -60,28 +51,17 @@ static char *copy_plain(cp_pool *pool, const char *text, size_t length)
 /* NULL: a thread of the kernel, or no process any more. */
 static const char *command_of(cp_pool *pool, int pid)
 {
-    char text[COMMAND_BYTES];
-    FILE *file = open_of(pid, "cmdline");
-    size_t length = file ? fread(text, 1, sizeof text, file) : 0;
+    char *command = cp_process_command(pid);
+    const char *copy = command ? copy_plain(pool, command, strnlen(command, COMMAND_BYTES)) : NULL;
 
-    if (file) {
-        fclose(file);
-    }
-    while (length > 0 && text[length - 1] == '\0') {
-        length--;
-    }
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '\0') {
-            text[i] = ' ';
-        }
-    }
-    return length > 0 ? copy_plain(pool, text, length) : NULL;
+    free(command);
+    return copy;
 }
 
 /* Whether the library is mapped. */
 static bool has_library(int pid)
 {
-    FILE *file = open_of(pid, "maps");
+    FILE *file = cp_process_open(pid, "maps");
     char *line = NULL;
     size_t room = 0;
     bool found = false;
@@ -111,7 +91,7 @@ static bool is_named_so(const char *line, int pid)
 /* Whether a process that hides everything else has a control socket. */
 static bool has_named_socket(int pid)
 {
-    FILE *file = open_of(pid, "net/unix");
+    FILE *file = cp_process_open(pid, "net/unix");
     char *line = NULL;
     size_t room = 0;
     bool found = false;

@@ -7,6 +7,7 @@
  */
 #include "ask/control_target.h"
 
+#include "ask/process_files.h"
 #include "base/message.h"
 #include "base/pool.h"
 
@@ -49,7 +50,8 @@ static int read_status(cp_target *t)
     char path[64], line[256];
     bool found = false;
 
-    snprintf(path, sizeof path, "/proc/%d/status", t->pid);
+    snprintf(path, sizeof path, "/proc/%d/status",
+             t->pid); /* another thread's has its own number */
     FILE *file = fopen(path, "re");
     if (!file) {
         return -1;
@@ -85,11 +87,10 @@ static uid_t overflow_user(void)
 /* The user's number in the process's own user namespace. */
 static uid_t map_user(const cp_target *t)
 {
-    char path[64], line[256];
+    char line[256];
     uid_t user = t->has_users ? overflow_user() : t->user;
+    FILE *file = cp_process_open(t->pid, "uid_map");
 
-    snprintf(path, sizeof path, "/proc/%d/uid_map", t->pid);
-    FILE *file = fopen(path, "re");
     while (file && fgets(line, sizeof line, file)) {
         char *rest = line;
         uid_t inside = (uid_t)strtoul(rest, &rest, 10);
@@ -164,12 +165,11 @@ static void take_variable(const char *text, const char *name, char **value)
 
 void cp_target_environment_read(const cp_target *target, cp_target_environment *environment)
 {
-    char path[64], *text = NULL;
+    char *text = NULL;
     size_t room = 0;
+    FILE *file = cp_process_open(target->pid, "environ");
 
     *environment = (cp_target_environment){NULL, NULL};
-    snprintf(path, sizeof path, "/proc/%d/environ", pp_process_thread(target->pid));
-    FILE *file = fopen(path, "re");
     while (file && getdelim(&text, &room, '\0', file) > 0) {
         take_variable(text, "LIBPPROF", &environment->options);
         take_variable(text, "XDG_RUNTIME_DIR", &environment->runtime);
@@ -307,11 +307,9 @@ static int try(const cp_target *t, char found[PATH_MAX], const char *format, ...
 /* The name of the program, as its arguments have it. The caller frees it. */
 static char *program_name(int pid)
 {
-    char path[64], *text = NULL;
+    char *text = NULL;
     size_t room = 0;
-
-    snprintf(path, sizeof path, "/proc/%d/cmdline", pp_process_thread(pid));
-    FILE *file = fopen(path, "re");
+    FILE *file = cp_process_open(pid, "cmdline");
     ssize_t length = file ? getdelim(&text, &room, '\0', file) : -1;
     const char *slash = length > 0 ? strrchr(text, '/') : NULL;
     char *name = cp_heap_printf("%.63s", length > 0 ? slash ? slash + 1 : text : "");

@@ -7,6 +7,7 @@
 #include "doctor/checks.h"
 
 #include "ask/control_target.h"
+#include "ask/process_files.h"
 #include "base/message.h"
 #include "doctor/findings.h"
 
@@ -20,22 +21,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- /proc ---- */
-
-static FILE *open_file(int pid, const char *name)
-{
-    char path[64];
-
-    snprintf(path, sizeof path, "/proc/%d/%s", pp_process_thread(pid), name);
-    return fopen(path, "re");
-}
-
 /* Stores the value of a line of /proc/PID/status, or 0. */
 static long status_of(int pid, const char *key)
 {
     char line[256];
     long value = 0;
-    FILE *file = open_file(pid, "status");
+    FILE *file = cp_process_open(pid, "status");
 
     while (file && fgets(line, sizeof line, file)) {
         if (strncmp(line, key, strlen(key)) == 0 && line[strlen(key)] == ':') {
@@ -105,7 +96,7 @@ static void check_library(cp_findings *f, const cp_target *target)
 {
     bool loaded = false;
     char line[PATH_MAX + 128];
-    FILE *maps = open_file(target->pid, "maps");
+    FILE *maps = cp_process_open(target->pid, "maps");
 
     while (maps && fgets(line, sizeof line, maps)) {
         take_mapping(f, line, &loaded);

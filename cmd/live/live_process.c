@@ -6,53 +6,18 @@
  */
 #include "live/live_process.h"
 
+#include "ask/process_files.h"
 #include "base/pool.h"
 
 #include "remote/process.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-enum { STAT_BYTES = 1024 };
-
-/* ---- files of /proc ---- */
-
-/* Reads a file of the folder /proc/PID. Returns its length, 0 if there is none. */
-static size_t read_small(int pid, const char *name, char *text, size_t room)
-{
-    char path[64];
-
-    snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 ? read(fd, text, room - 1) : 0;
-    if (fd >= 0) {
-        close(fd);
-    }
-    text[got > 0 ? got : 0] = '\0';
-    return got > 0 ? (size_t)got : 0;
-}
-
-char *cp_process_command(int pid)
-{
-    char text[4096];
-    size_t length = read_small(pp_process_thread(pid), "cmdline", text, sizeof text);
-
-    while (length > 0 && text[length - 1] == '\0') {
-        length--;
-    }
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '\0') {
-            text[i] = ' ';
-        }
-    }
-    return length > 0 ? cp_heap_copy(text, length) : NULL;
-}
 
 /* ---- its end ---- */
 
@@ -61,60 +26,26 @@ int cp_process_watch(int pid)
     return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-/* The part of a line of /proc/PID/stat that follows the name, which may have any characters: the
- * state comes first. NULL: the line is broken. */
-static const char *after_name(const char *line)
-{
-    const char *end = strrchr(line, ')');
-
-    return end && end[1] == ' ' ? end + 2 : NULL;
-}
-
 bool cp_process_lives(int pid)
 {
-    char line[STAT_BYTES];
-    bool is_there = read_small(pp_process_thread(pid), "stat", line, sizeof line) > 0;
-    const char *state = is_there ? after_name(line) : NULL;
+    cp_process_stat stat;
 
-    return state && *state != 'Z' && *state != 'X';
+    return cp_process_stat_read(pp_process_thread(pid), "stat", &stat) && stat.state != 'Z' &&
+           stat.state != 'X';
 }
 
 /* ---- threads ---- */
 
-/* Fields 14 and 15 of [proc(5)], of which the state is the third. */
-static bool read_ticks(const char *line, uint64_t *ticks)
-{
-    const char *at = after_name(line);
-
-    for (int field = 3; at && field < 14; field++) {
-        at = strchr(at, ' ');
-        at += at ? 1 : 0;
-    }
-    if (!at) {
-        return false;
-    }
-    char *rest;
-    *ticks = strtoull(at, &rest, 10);
-    *ticks += strtoull(rest, NULL, 10);
-    return true;
-}
-
 static bool read_thread(int pid, int tid, cp_thread_use *use)
 {
-    char name[64], line[STAT_BYTES];
+    char name[64];
+    cp_process_stat stat;
 
-    *use = (cp_thread_use){.tid = tid};
     snprintf(name, sizeof name, "task/%d/stat", tid);
-    if (!read_small(pid, name, line, sizeof line) || !read_ticks(line, &use->ticks)) {
-        return false;
-    }
-    const char *begin = strchr(line, '('), *end = strrchr(line, ')');
-    size_t length = begin && end > begin ? (size_t)(end - begin) - 1 : 0;
-    if (length >= sizeof use->name) {
-        length = sizeof use->name - 1;
-    }
-    memcpy(use->name, begin ? begin + 1 : "", length);
-    return true;
+    bool is_there = cp_process_stat_read(pid, name, &stat);
+    *use = (cp_thread_use){.tid = tid, .ticks = stat.ticks[0] + stat.ticks[1]};
+    snprintf(use->name, sizeof use->name, "%.31s", stat.name);
+    return is_there;
 }
 
 static int by_number(const void *left, const void *right)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * live_process.h: what the kernel says about a process: its command, and what its threads use.
+ * live_process.h: whether a process lives, and what its threads use.
  */
 #ifndef CP_LIVE_PROCESS_H
 #define CP_LIVE_PROCESS_H
@@ -30,9 +30,6 @@ typedef struct cp_process_load {
     double most;          /* the load of the busiest thread */
     char busiest[32];     /* its name; "" if none is busy */
 } cp_process_load;
-
-/* The command with its arguments; to be freed. NULL: there is no such process, or /proc hides it. */
-char *cp_process_command(int pid);
 
 /* A descriptor that becomes readable when the process ends; -1 if the kernel has none. */
 int cp_process_watch(int pid);

@@ -7,6 +7,7 @@
 #include "live/live_target.h"
 
 #include "ask/control.h"
+#include "ask/process_files.h"
 #include "ask/fetch.h"
 #include "ask/source_root.h"
 #include "base/message.h"

@@ -7,10 +7,10 @@
  */
 #include "record/record_child.h"
 
+#include "ask/process_files.h"
 #include "base/message.h"
 #include "record/record_parts.h"
 #include "record/record_socket.h"
-#include "record/record_stat.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -138,10 +138,9 @@ int cp_child_start(cp_child *child, char *const *argv, char *const *environment,
 /* The letter of a task's state; that of a process is its first thread's. 0 if the task is gone. */
 static int state_of(pid_t task)
 {
-    char line[CP_STAT_BYTES];
-    const char *state = cp_stat_read(task, line);
+    cp_process_stat stat;
 
-    return state && state[0] == ' ' ? state[1] : 0;
+    return cp_process_stat_read(task, "stat", &stat) ? stat.state : 0;
 }
 
 /* All threads stop together. But a thread that has ended is a zombie until the others end. */
@@ -215,37 +214,17 @@ static bool is_job_control(int number)
     return number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
 }
 
-static void remember_name(cp_child *child)
+/* What the kernel knows of it until wait4() removes its entry in /proc. */
+static void remember(cp_child *child)
 {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/comm", (int)child->pid);
-    FILE *file = fopen(path, "re");
-    if (!file) {
-        return;
-    }
-    if (fgets(child->last_name, sizeof child->last_name, file)) {
-        child->last_name[strcspn(child->last_name, "\n")] = '\0';
-    }
-    fclose(file);
-}
-
-/* Reads the 14th to the 17th field of /proc/PID/stat, as remember_name() does; the first two fields
- * are before `fields`. */
-static void remember_times(cp_child *child)
-{
-    char line[CP_STAT_BYTES];
-    const char *fields = cp_stat_read(child->pid, line);
+    cp_process_stat stat;
     double tick = 1.0 / (double)sysconf(_SC_CLK_TCK);
 
-    unsigned long user, system;
-    long children_user, children_system;
-    /* NOLINTNEXTLINE(cert-err34-c): the kernel wrote them */
-    if (!fields || sscanf(fields, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld",
-                          &user, &system, &children_user, &children_system) != 4) {
-        return;
+    if (cp_process_stat_read(child->pid, "stat", &stat)) {
+        snprintf(child->last_name, sizeof child->last_name, "%.31s", stat.name);
+        child->seconds = (double)(stat.ticks[0] + stat.ticks[1]) * tick;
+        child->children_seconds = (double)(stat.ticks[2] + stat.ticks[3]) * tick;
     }
-    child->seconds = (double)(user + system) * tick;
-    child->children_seconds = (double)(children_user + children_system) * tick;
 }
 
 static double seconds_of(const struct rusage *use)
@@ -268,8 +247,7 @@ static bool has_ended(cp_child *child, cp_child_watcher *watcher, void *ctx)
             return false;
         }
         if (info.si_code != CLD_STOPPED) {
-            remember_times(child);
-            remember_name(child); /* before wait4() removes its entry in /proc */
+            remember(child);
             struct rusage use;
             if (wait4(child->pid, &child->status, 0, &use) == child->pid) {
                 child->all_seconds = seconds_of(&use);

@@ -6,11 +6,10 @@
  */
 #include "record/record_progress.h"
 
+#include "ask/process_files.h"
 #include "base/terminal.h"
-#include "record/record_stat.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
@@ -43,25 +42,15 @@ static double seconds_since(const struct timespec *start)
     return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
 }
 
-/* Reads the fields 14 to 17 of /proc/PID/stat, in clock ticks: user and system time of the process,
- * then those of the children for which it waited. -1 if the file cannot be read. */
+/* -1: there is no such process. */
 static double cpu_seconds(pid_t pid, bool with_children)
 {
-    enum { FIRST_BEHIND_NAME = 3, USER_TIME = 14, SYSTEM_TIME = 15, CHILDREN_END = 17 };
-    int last = with_children ? CHILDREN_END : SYSTEM_TIME;
-    unsigned long ticks = 0;
+    cp_process_stat stat;
+    bool is_there = cp_process_stat_read(pid, "stat", &stat);
+    uint64_t own = stat.ticks[0] + stat.ticks[1], children = stat.ticks[2] + stat.ticks[3];
 
-    char line[CP_STAT_BYTES];
-    char *word = cp_stat_read(pid, line);
-    char *rest;
-    word = word ? strtok_r(word, " ", &rest) : NULL;
-    for (int field = FIRST_BEHIND_NAME; word && field <= last; field++) {
-        if (field >= USER_TIME) {
-            ticks += strtoul(word, NULL, 10);
-        }
-        word = strtok_r(NULL, " ", &rest);
-    }
-    return word ? (double)ticks / (double)sysconf(_SC_CLK_TCK) : -1;
+    return is_there ? (double)(own + (with_children ? children : 0)) / (double)sysconf(_SC_CLK_TCK)
+                    : -1;
 }
 
 static bool may_draw(void)

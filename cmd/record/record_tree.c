@@ -6,10 +6,10 @@
  */
 #include "record/record_tree.h"
 
+#include "ask/process_files.h"
 #include "base/message.h"
 #include "base/pool.h"
 #include "base/string_pool.h"
-#include "record/record_stat.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -155,21 +155,17 @@ static uint32_t find_or_look(cp_tree *tree, pid_t pid, int depth)
     enum { MAX_DEPTH = 64 };
     uint32_t index = find(tree, pid);
 
-    char line[CP_STAT_BYTES];
-    const char *fields = index || depth == MAX_DEPTH || pid <= 1 ? NULL : cp_stat_read(pid, line);
-    int parent;
-    /* NOLINTNEXTLINE(cert-err34-c): the kernel wrote it */
-    if (!fields || sscanf(fields, " %*c %d", &parent) != 1) {
+    cp_process_stat stat;
+    if (index || depth == MAX_DEPTH || pid <= 1 || !cp_process_stat_read(pid, "stat", &stat)) {
         return index;
     }
-    char *name = strchr(line, '(');
-    line[fields - line - 1] = '\0';
-    uint32_t above = parent == getpid() ? 0 : find_or_look(tree, parent, depth + 1);
-    if (above == 0 && parent != getpid()) {
+    bool is_ours = stat.parent == getpid();
+    uint32_t above = is_ours ? 0 : find_or_look(tree, stat.parent, depth + 1);
+    if (above == 0 && !is_ours) {
         return 0; /* it is none of ours: the process was adopted */
     }
     index = add(tree, pid, above);
-    set_name(tree->list[index].name, name ? name + 1 : "?");
+    set_name(tree->list[index].name, stat.name);
     return index;
 }
 
@@ -293,10 +289,10 @@ size_t cp_tree_followed(const cp_tree *tree)
 /* A zombie has ended. */
 static bool is_alive(const cp_tree_process *process)
 {
-    char line[CP_STAT_BYTES];
-    const char *fields = cp_stat_read(process->pid, line);
+    cp_process_stat stat;
 
-    return fields && fields[0] == ' ' && fields[1] != 'Z' && fields[1] != 'X';
+    return cp_process_stat_read(process->pid, "stat", &stat) && stat.state != 'Z' &&
+           stat.state != 'X';
 }
 
 static bool still_runs(const cp_tree_process *process)

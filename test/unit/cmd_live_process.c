@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "ask/process_files.h"
 #include "live/live_process.h"
 
 #include <poll.h>
