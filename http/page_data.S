@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * page_data.S: the compressed page, as bytes of the library (page_data.h).
+ * page_data.S: the compressed page, as bytes of the library (service.c).
  */
 #ifdef __CET__
 #include <cet.h> /* the library says that it may run with CET; so must all its parts */

@@ -6,7 +6,6 @@
  * Tested by: e2e.http_server, e2e.http_guest
  */
 #include "address.h"
-#include "events.h"
 #include "service.h"
 
 #include <pprof_http.h>
@@ -106,7 +105,7 @@ SERVER_API int pprof_http_serve_opts(const char *address, const pprof_http_optio
     if (address == NULL || (options != NULL && options->size < sizeof *options)) {
         return -EINVAL;
     }
-    events_watch(&served.service);
+    service_watch(&served.service);
     end_if_over();
     if (!service_claim(&served.service)) {
         return -EALREADY;

@@ -2,10 +2,12 @@
  *
  * service.c: see service.h.
  *
+ * Owns: the list of services.
  * Tested by: e2e.http_server, e2e.http_guest, e2e.control
  */
 #include "service.h"
 
+#include <pprof_http.h>
 #include <pprof_http_door.h>
 
 #include <errno.h>
@@ -14,7 +16,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STACK_BYTES = 1 << 20 }; /* lines of source take 256 KiB (docs/LIMITS.md) */
+enum { SERVICES = 2, STACK_BYTES = 1 << 20 }; /* lines of source take 256 KiB (docs/LIMITS.md) */
+
+/* The page that shows a profile, compressed by gzip (page_data.S). */
+extern const unsigned char http_page_data[];
+extern const size_t http_page_size;
+
+static service *services[SERVICES]; /* NULL: none is watched there */
 
 static bool change(service *s, int from, int to)
 {
@@ -98,7 +106,8 @@ void service_stop(service *s)
     __atomic_store_n(&s->state, SERVICE_IDLE, __ATOMIC_RELEASE);
 }
 
-void service_forget(service *s)
+/* Closes what the child of fork has inherited. */
+static void forget(service *s)
 {
     if (s->state != SERVICE_IDLE) {
         server_forget(&s->server);
@@ -153,4 +162,82 @@ void service_remove_file(const service *s)
     if (service_has_file(s)) {
         unlink(s->file);
     }
+}
+
+/* ---- events of the process ---- */
+
+static void remove_file(service *s)
+{
+    service_remove_file(s);
+}
+
+static void remove_file_at_exec(service *s)
+{
+    if (s->ends_at_exec) {
+        service_remove_file(s);
+    }
+}
+
+static service *service_at(int i)
+{
+    return __atomic_load_n(&services[i], __ATOMIC_ACQUIRE);
+}
+
+static bool has_descriptor(int fd)
+{
+    bool has = false;
+    for (int i = 0; i < SERVICES && !has; i++) {
+        has = service_at(i) != NULL && service_has(service_at(i), fd);
+    }
+    return has;
+}
+
+static void each(void (*act)(service *s))
+{
+    for (int i = 0; i < SERVICES; i++) {
+        if (service_at(i) != NULL) {
+            act(service_at(i));
+        }
+    }
+}
+
+static void after_fork_in_child(void)
+{
+    each(forget);
+}
+
+static void before_confinement(void)
+{
+    each(service_stop);
+}
+
+static void before_exec(void)
+{
+    each(remove_file_at_exec);
+}
+
+static void at_end(void)
+{
+    each(remove_file);
+}
+
+static const pprof_http_events events = {.after_fork_in_child = after_fork_in_child,
+                                         .before_confinement = before_confinement,
+                                         .has_descriptor = has_descriptor,
+                                         .http_address = pprof_http_address,
+                                         .before_exec = before_exec,
+                                         .at_end = at_end};
+
+void service_watch(service *s)
+{
+    int i = 0;
+    service *expected = NULL;
+    while (i < SERVICES && service_at(i) != s &&
+           !__atomic_compare_exchange_n(&services[i], &expected, s, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE)) {
+        expected = NULL;
+        i++;
+    }
+    pprof_http_door_4.listen(&events);
+    pprof_http_door_4.set_page(http_page_data, http_page_size);
 }

@@ -28,6 +28,10 @@ typedef struct service {
                         * if the exec fails */
 } service;
 
+/* Makes the service follow what happens to the process from now on; and gives libpprof the page. May
+ * be called again. */
+void service_watch(service *s);
+
 /* Makes the caller the one who changes the service, with a server that has no descriptor yet. False
  * if the service runs, or somebody else changes it. */
 bool service_claim(service *s);
@@ -43,9 +47,6 @@ int service_settle(service *s, int error);
 /* Ends the server, its connections, and what it collects for them, if it runs, and removes the
  * socket's file. The service is idle. */
 void service_stop(service *s);
-
-/* Closes what the child of fork has inherited. The service is idle. */
-void service_forget(service *s);
 
 /* Whether the server runs, and has not ended by itself. */
 bool service_runs(const service *s);
