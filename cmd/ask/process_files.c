@@ -2,18 +2,35 @@
  *
  * process_files.c: see process_files.h.
  *
- * Tested by: unit.cmd_live_process, e2e.cpprof_record_tree
+ * Tested by: unit.cmd_live_process, e2e.cpprof_dump, e2e.cpprof_record_tree
  */
 #include "ask/process_files.h"
 
+#include "base/message.h"
 #include "base/pool.h"
 
 #include "remote/process.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+int cp_process_parse(const char *text, int *pid, cp_error *error)
+{
+    char *end = NULL;
+    errno = 0;
+    long number = strtol(text, &end, 10);
+
+    if (errno != 0 || end == text || *end != '\0' || number < 1 || number > INT_MAX) {
+        return cp_fail(error, "-p %s: expected the number of a process", text);
+    }
+    *pid = (int)number;
+    return 0;
+}
 
 FILE *cp_process_open(int pid, const char *name)
 {

@@ -12,6 +12,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
+typedef struct cp_error cp_error;
+
+/* Reads the number of a process, as the option -p has it. Returns 0, or -1 with a sentence. */
+int cp_process_parse(const char *text, int *pid, cp_error *error);
+
 /* Opens a file of the folder /proc/PID; NULL: there is no such process, or /proc hides it. */
 FILE *cp_process_open(int pid, const char *name);
 

@@ -56,6 +56,9 @@ typedef struct cp_report_verb {
     "RE is a regular expression, which may match anywhere in a name. TAG is a range\n"             \
     "such as 64kb:1mb, or expressions for key:value; KEY=TAG is for one key.\n"
 
+/* `cpprof flame -o OUT.svg`, a format of verb_convert.c. */
+extern const cp_report_verb cp_flame_svg;
+
 int cp_report_verb_run(const cp_report_verb *verb, int argc, char **argv);
 
 #endif

@@ -12,7 +12,7 @@
 #include "convert/convert.h"
 #include "report/report.h"
 #include "report/report_text.h"
-#include "verbs/convert_formats.h"
+#include "verbs/report_verb.h"
 
 #include <stddef.h>
 #include <string.h>

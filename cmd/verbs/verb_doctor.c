@@ -6,6 +6,7 @@
  */
 #include "verbs/verbs.h"
 
+#include "ask/process_files.h"
 #include "base/message.h"
 #include "base/terminal.h"
 #include "doctor/checks.h"
@@ -13,7 +14,6 @@
 #include "record/record_kinds.h"
 #include "record/record_library.h"
 #include "verbs/command_line.h"
-#include "verbs/process_option.h"
 
 #include <stdio.h>
 #include <stdlib.h>

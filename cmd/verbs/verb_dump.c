@@ -6,12 +6,12 @@
  */
 #include "verbs/verbs.h"
 
+#include "ask/process_files.h"
 #include "base/message.h"
 #include "base/printable.h"
 #include "import/profile_file.h"
 #include "profile/protobuf.h"
 #include "verbs/command_line.h"
-#include "verbs/process_option.h"
 
 #include "remote/dump.h"
 

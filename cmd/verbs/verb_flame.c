@@ -9,8 +9,8 @@
 #include "base/base_name.h"
 #include "base/message.h"
 #include "page/page_file.h"
-#include "verbs/convert_formats.h"
 #include "verbs/page_verb.h"
+#include "verbs/report_verb.h"
 #include "base/pool.h"
 
 #include <stdbool.h>

@@ -8,6 +8,7 @@
  */
 #include "verbs/verbs.h"
 
+#include "ask/process_files.h"
 #include "ask/fetch.h"
 #include "base/duration.h"
 #include "base/message.h"
@@ -22,7 +23,6 @@
 #include "record/record_session.h"
 #include "record/record_summary.h"
 #include "verbs/command_line.h"
-#include "verbs/process_option.h"
 #include "verbs/token_option.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  *
  * verbs.h: the verbs of cpprof, such as record and top.
  *
- * Each verb is one file, cmd/verbs/verb_NAME.c, with one function. The table in verbs.c also names
+ * Each verb has one function, in cmd/verbs/verb_NAME.c or verb_reports.c. The table in verbs.c also names
  * the verbs that this version does not have yet: a user who knows one from the manual then gets a
  * better answer than "unknown".
  */
