@@ -16,7 +16,7 @@
 #include "encode/text_stream.h"
 #include "kinds/threads/lock_waits.h"
 #include "kinds/threads/thread_text.h"
-#include "output/line_plugin.h"
+#include "symbol/dwarf_lines.h"
 #include "unwind/explain.h"
 #include "unwind/rule_cache.h"
 #include "unwind/stops.h"
@@ -270,6 +270,30 @@ static int look_and_write(dump *d, const pp_remote_wish *wish, pprof_writer writ
                                         wish->pid, strerror(-status));
 }
 
+/* ---- lines ---- */
+
+static struct {
+    const pprof_dwarf_interface *plugin;
+    int error;
+} lines_of_dump;
+
+static bool may_have_lines(void)
+{
+    return lines_of_dump.plugin != NULL;
+}
+
+static bool find_lines(const pp_mapping *mapping, const uintptr_t *addresses, size_t count,
+                       pp_lines *lines, pp_arena *arena)
+{
+    bool whole = false;
+    int error =
+        pp_dwarf_lines_find(lines_of_dump.plugin, mapping, addresses, count, lines, arena, &whole);
+    if (error == -EFBIG || error == -ENOMEM) {
+        lines_of_dump.error = error;
+    }
+    return whole;
+}
+
 int pp_remote_dump(const pp_remote_wish *wish, pprof_writer writer, pp_remote_result *result,
                    pp_remote_error *error)
 {
@@ -278,8 +302,12 @@ int pp_remote_dump(const pp_remote_wish *wish, pprof_writer writer, pp_remote_re
     if (pp_target_open(wish->pid, error) != 0) {
         return -1;
     }
-    pp_line_plugin_begin();
+    static const pp_lines_source source = {.begin = may_have_lines, .find = find_lines};
+    lines_of_dump.plugin = wish->lines;
+    lines_of_dump.error = 0;
+    pp_lines_set_source(&source);
     int status = look_and_write(&d, wish, writer, result, error);
+    result->lines_error = lines_of_dump.error;
     pp_target_close();
     pp_arena_release(&d.arena);
     return status;

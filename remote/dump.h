@@ -14,6 +14,7 @@
 #define PP_REMOTE_DUMP_H
 
 #include "pprof.h"
+#include "pprof_dwarf.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,8 +25,9 @@ typedef struct pp_remote_error {
 
 typedef struct pp_remote_wish {
     int pid;
-    bool as_profile; /* profile.proto of kind `thread`, instead of the text */
-    bool explain;    /* say why stacks end that are not whole: after them, or in comments */
+    bool as_profile;                    /* profile.proto of kind `thread`, instead of the text */
+    const pprof_dwarf_interface *lines; /* of libpprof-dwarf; NULL: functions have no lines */
+    bool explain; /* say why stacks end that are not whole: after them, or in comments */
 } pp_remote_wish;
 
 typedef struct pp_remote_result {
@@ -33,6 +35,7 @@ typedef struct pp_remote_result {
     size_t not_whole; /* threads whose stack is missing, or lacks its outer frames */
     size_t not_seen;  /* of these, threads that ran, for which the kernel grants no perf event */
     size_t deadlocks; /* circles */
+    int lines_error;  /* -EFBIG or -ENOMEM: a file's debug information was too large; 0: none */
 } pp_remote_result;
 
 /*

@@ -153,19 +153,9 @@ static void check_ptrace(cp_findings *f)
 
 /* ---- what cpprof uses ---- */
 
-static void ignore_place(void *context, const pprof_dwarf_place *place)
-{
-    (void)context;
-    (void)place;
-}
-
 static void check_reader(cp_findings *f)
 {
-    const pprof_dwarf_module self = {.path = "/proc/self/exe", .any_build = 1};
-    const uint64_t address = 0;
-
-    if (cp_line_reader_find(&self, &address, 1, false, ignore_place, NULL) ==
-        CP_LINE_READER_ABSENT) {
+    if (!cp_line_reader_plugin()) {
         cp_found_less(f, CP_LIMITED, "", "lines",
                       "apt install libdw1, and libpprof-dwarf.so beside cpprof",
                       "no file names and line numbers: %s", cp_line_reader_absence());

@@ -8,6 +8,7 @@
 #include "names/line_reader.h"
 
 #include "base/beside.h"
+#include "base/message.h"
 #include "base/pool.h"
 
 #include <dlfcn.h>
@@ -42,17 +43,17 @@ static void *load(const char *path)
     return library;
 }
 
-static void load_once(void)
+const pprof_dwarf_interface *cp_line_reader_plugin(void)
 {
     if (reader.loaded) {
-        return;
+        return reader.plugin;
     }
     reader.loaded = true;
     char *beside = cp_beside_command("libpprof-dwarf.so");
     void *library = load(beside ? beside : "libpprof-dwarf.so");
     free(beside);
     if (!library) {
-        return;
+        return NULL;
     }
     reader.plugin = dlsym(library, "pprof_dwarf");
     if (!reader.plugin || reader.plugin->version != PPROF_DWARF_VERSION) {
@@ -60,11 +61,19 @@ static void load_once(void)
         snprintf(reader.why, sizeof reader.why,
                  "libpprof-dwarf.so is of another version than cpprof");
     }
+    return reader.plugin;
 }
 
 const char *cp_line_reader_absence(void)
 {
     return reader.why;
+}
+
+void cp_line_reader_complain(void)
+{
+    cp_complain("no lines: libpprof-dwarf.so cannot be loaded (%s); install it in ../lib "
+                "beside cpprof, and libdw (libdw1, elfutils-libs)",
+                reader.why);
 }
 
 /* ---- debuginfod ---- */
@@ -135,9 +144,6 @@ int cp_line_reader_find(const pprof_dwarf_module *module, const uint64_t *addres
                                    .wants_names = 1,
                                    .names_only = names_only};
 
-    load_once();
-    if (!reader.plugin) {
-        return CP_LINE_READER_ABSENT;
-    }
-    return reader.plugin->find_lines(module, addresses, count, &host);
+    const pprof_dwarf_interface *plugin = cp_line_reader_plugin();
+    return plugin ? plugin->find_lines(module, addresses, count, &host) : CP_LINE_READER_ABSENT;
 }

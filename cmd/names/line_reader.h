@@ -27,7 +27,13 @@ typedef void cp_place_found(void *context, const pprof_dwarf_place *place);
 int cp_line_reader_find(const pprof_dwarf_module *module, const uint64_t *addresses, size_t count,
                         bool names_only, cp_place_found *found, void *context);
 
+/* The library; NULL: it cannot be loaded. */
+const pprof_dwarf_interface *cp_line_reader_plugin(void);
+
 /* Why the library could not be loaded. */
 const char *cp_line_reader_absence(void);
+
+/* Says so, and what to do. */
+void cp_line_reader_complain(void);
 
 #endif

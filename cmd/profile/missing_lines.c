@@ -95,9 +95,7 @@ void cp_missing_complain(cp_missing *missing, size_t count)
     complained = true;
     qsort(missing, count, sizeof *missing, by_locations);
     if (missing[0].error == CP_LINE_READER_ABSENT) {
-        cp_complain("no lines: libpprof-dwarf.so cannot be loaded (%s); install it in ../lib "
-                    "beside cpprof, and libdw (libdw1, elfutils-libs)",
-                    cp_line_reader_absence());
+        cp_line_reader_complain();
         return;
     }
     for (size_t i = 0; i < count && i < FILES; i++) {

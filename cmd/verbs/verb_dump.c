@@ -10,6 +10,7 @@
 #include "base/message.h"
 #include "base/printable.h"
 #include "import/profile_file.h"
+#include "names/line_reader.h"
 #include "profile/protobuf.h"
 #include "verbs/command_line.h"
 
@@ -40,6 +41,12 @@ static int append(void *context, const void *data, size_t size)
 
 static void tell(const pp_remote_result *result)
 {
+    if (result->lines_error != 0) {
+        cp_complain("some functions have no lines: %s",
+                    result->lines_error == -EFBIG
+                        ? "a file has more than 1 GiB of debug information"
+                        : "there is no memory for a file's debug information");
+    }
     if (result->not_seen > 0) {
         cp_complain("%zu of %zu threads %s no stack here: the kernel grants no perf event "
                     "(try as root, or sysctl kernel.perf_event_paranoid=2)",
@@ -86,7 +93,13 @@ static int dump(int pid, const char *out, bool explain, cp_error *error)
     cp_bytes bytes = {0};
     pp_remote_result result;
     pp_remote_error why;
-    const pp_remote_wish wish = {.pid = pid, .as_profile = out != NULL, .explain = explain};
+    const pp_remote_wish wish = {.pid = pid,
+                                 .as_profile = out != NULL,
+                                 .explain = explain,
+                                 .lines = cp_line_reader_plugin()};
+    if (!wish.lines) {
+        cp_line_reader_complain();
+    }
     int status = pp_remote_dump(&wish, (pprof_writer){append, &bytes}, &result, &why);
     if (status < 0) {
         cp_fail(error, "%s", why.text);

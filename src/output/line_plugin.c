@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * line_plugin.c: loads the plugin, calls it, and copies its answers.
+ * line_plugin.c: loads the plugin, and calls it where that is possible.
  *
  * Zone: NORMAL.
  * Locks: the loader's, while it loads the plugin.
@@ -11,16 +11,14 @@
 
 #include "base/text.h"
 #include "output/symbolize.h"
+#include "symbol/dwarf_lines.h"
 #include "symbol/lines.h"
 #include "modules/loader.h"
 #include "sys/log.h"
 #include "modules/maps.h"
 #include "sys/own_files.h"
 #include "sys/own_work.h"
-#include "sys/program.h"
 #include "unwind/in_handler.h"
-
-#include "pprof_dwarf.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -156,106 +154,21 @@ static void load_once(void)
 
 /* ---- calling ---- */
 
-/* A call of the plugin. */
-typedef struct question {
-    pp_lines *lines;
-    pp_arena *arena;
-    bool lacks; /* an answer is incomplete, or could not be stored */
-    struct copied {
-        const char *text; /* the plugin's */
-        const char *copy;
-    } copied[64]; /* neighbours share their files and functions */
-} question;
-
-/* Debug information may name any file: a pipe, too. */
-static int open_file(void *context, const char *path)
+static bool find(const pp_mapping *mapping, const uintptr_t *addresses, size_t count,
+                 pp_lines *lines, pp_arena *arena)
 {
-    (void)context;
-    return pp_own_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
-}
-
-static void close_file(void *context, int fd)
-{
-    (void)context;
-    pp_own_close(fd);
-}
-
-static const char *copy_of(question *q, const char *text)
-{
-    if (text == NULL) {
-        return NULL;
-    }
-    struct copied *known = &q->copied[(uintptr_t)text * 0x9e3779b97f4a7c15u >> 58];
-    if (known->text != text || strcmp(known->copy, text) != 0) {
-        const char *copy = pp_arena_text(q->arena, text, strlen(text));
-        *known = (struct copied){copy != NULL ? text : NULL, copy};
-    }
-    return known->copy;
-}
-
-static void take(void *context, const pprof_dwarf_place *place)
-{
-    question *q = context;
-    pp_line *line = pp_arena_array(q->arena, place->count, sizeof *line);
-    q->lacks |= line == NULL || place->may_lack_inlined;
-    if (line == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < place->count; i++) {
-        const pprof_dwarf_function *function = &place->functions[i];
-        bool outermost = i + 1 == place->count;
-        line[i] = (pp_line){
-            .function = copy_of(q, function->name == NULL && !outermost ? "??" : function->name),
-            .file = copy_of(q, function->file),
-            .line = function->line,
-            .start_line = function->start_line,
-        };
-        if (line[i].file == NULL || (line[i].function == NULL && !outermost)) {
-            q->lacks = true; /* no memory */
-            return;
-        }
-    }
-    q->lines[place->index] =
-        (pp_lines){.line = line, .count = (uint32_t)place->count, .entry = place->entry};
-}
-
-/* If the program's file was replaced while the program runs, pp_program_file() still leads to the
- * old file. The build id shows whether the mapping is the program. */
-static bool ask(const pp_mapping *mapping, const uint64_t *addresses, size_t count, question *q)
-{
-    const pprof_dwarf_host host = {
-        .context = q, .open = open_file, .close = close_file, .found = take};
-    pprof_dwarf_module module = {.path = mapping->path,
-                                 .build_id = mapping->build_id,
-                                 .build_id_size = mapping->build_id_size,
-                                 .bias = mapping->bias};
-    const pprof_dwarf_interface *asked = __atomic_load_n(&state.plugin, __ATOMIC_ACQUIRE);
-    int error = asked->find_lines(&module, addresses, count, &host);
-    if ((error == -ENOENT || error == -ESTALE) && mapping->build_id_size > 0) {
-        module.opened_path = pp_program_file();
-        error = asked->find_lines(&module, addresses, count, &host);
-    }
+    int saved_errno = errno;
+    int cancel_state = PTHREAD_CANCEL_DISABLE;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    pp_own_work_begin();
+    bool whole = false;
+    int error = pp_dwarf_lines_find(__atomic_load_n(&state.plugin, __ATOMIC_ACQUIRE), mapping,
+                                    addresses, count, lines, arena, &whole);
     if (error == -EFBIG) {
         say_once(LARGE_FILE, "a file has more than 1 GiB of debug information");
     } else if (error == -ENOMEM) {
         say_once(NO_MEMORY, "there is no memory for a file's debug information");
     }
-    return error == 0 && !q->lacks;
-}
-
-static bool find(const pp_mapping *mapping, const uintptr_t *addresses, size_t count,
-                 pp_lines *lines, pp_arena *arena)
-{
-    _Static_assert(sizeof *addresses == sizeof(uint64_t), "the plugin is given the same array");
-    if (mapping->in_memory || mapping->path == NULL || mapping->path[0] != '/') {
-        return false; /* "", "[vdso]", "[heap]": no file */
-    }
-    question q = {.lines = lines, .arena = arena};
-    int saved_errno = errno;
-    int cancel_state = PTHREAD_CANCEL_DISABLE;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    pp_own_work_begin();
-    bool whole = ask(mapping, (const uint64_t *)addresses, count, &q);
     pp_own_work_end();
     pthread_setcancelstate(cancel_state, NULL);
     errno = saved_errno;
