@@ -248,6 +248,21 @@ int cp_control_say(int pid, const char *verb, const char *body, cp_bytes *answer
     return fd < 0 ? -1 : cp_control_ask(fd, verb, body, ANSWER_SECONDS, answer, error);
 }
 
+char *cp_control_value(const cp_bytes *status, const char *word)
+{
+    char *copy = cp_heap_copy((const char *)status->data, status->length), *rest = copy, *line;
+    size_t length = strlen(word);
+    char *value = NULL;
+
+    while (!value && (line = strsep(&rest, "\n"))) {
+        if (strncmp(line, word, length) == 0 && (line[length] == ' ' || !line[length])) {
+            value = cp_heap_printf("%s", line + length + (line[length] == ' '));
+        }
+    }
+    free(copy);
+    return value;
+}
+
 /* ---- profiles ---- */
 
 int cp_control_fetch(const char *source, size_t limit, cp_bytes *bytes, cp_error *error)

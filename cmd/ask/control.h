@@ -36,6 +36,10 @@ int cp_control_send(int fd, const char *verb, const char *body, cp_error *error)
 int cp_control_ask(int fd, const char *verb, const char *body, int seconds, cp_bytes *answer,
                    cp_error *error);
 
+/* What follows a word at the beginning of a line of the answer to `status`; NULL: no line begins with
+ * it. To be freed. */
+char *cp_control_value(const cp_bytes *status, const char *word);
+
 /* Connects to the process, and does so. */
 int cp_control_say(int pid, const char *verb, const char *body, cp_bytes *answer, cp_error *error);
 

@@ -135,22 +135,6 @@ static holding look_at_holder(cp_live_source *s, cp_error *error)
 
 /* ---- what is on ---- */
 
-/* What follows a word at the beginning of a line; NULL: no line begins with it. To be freed. */
-static char *line_of(const cp_bytes *text, const char *word)
-{
-    char *copy = cp_heap_copy((const char *)text->data, text->length), *rest = copy, *line;
-    size_t length = strlen(word);
-    char *value = NULL;
-
-    while (!value && (line = strsep(&rest, "\n"))) {
-        if (strncmp(line, word, length) == 0 && (line[length] == ' ' || !line[length])) {
-            value = cp_heap_printf("%s", line + length + (line[length] == ' '));
-        }
-    }
-    free(copy);
-    return value;
-}
-
 static char *fetch_what_is_on(const cp_live_source *source)
 {
     cp_bytes text = {0};
@@ -160,7 +144,7 @@ static char *fetch_what_is_on(const cp_live_source *source)
     if (cp_control_is_process(source->root) &&
         cp_control_say(source->attachment.pid, "status", NULL, &text, &error) == 0 &&
         text.length > 0) {
-        on = line_of(&text, "on");
+        on = cp_control_value(&text, "on");
     }
     cp_bytes_release(&text);
     return on;

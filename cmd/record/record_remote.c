@@ -167,19 +167,14 @@ static void collect(cp_record_summary *summary, const request *r, size_t kind)
 /* Whether the process records the kind, by its answer to `status`: "on cpu heap:524288". */
 static bool is_on(const cp_bytes *status, const cp_record_kind *kind)
 {
-    char *text = cp_heap_copy((const char *)status->data, status->length);
-    char *line = strncmp(text, "on", 2) == 0 ? text : strstr(text, "\non");
-    char *rest = line ? line + strspn(line, "\n") : NULL;
+    char *on = cp_control_value(status, "on"), *rest = on;
     bool found = false;
 
-    if (rest) {
-        rest[strcspn(rest, "\n")] = '\0';
-    }
     for (const char *word; !found && (word = strsep(&rest, " "));) {
         size_t length = strcspn(word, ":");
         found = strlen(kind->name) == length && strncmp(word, kind->name, length) == 0;
     }
-    free(text);
+    free(on);
     return found;
 }
 
