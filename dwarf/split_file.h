@@ -14,7 +14,7 @@
 #ifndef PP_DWARF_SPLIT_FILE_H
 #define PP_DWARF_SPLIT_FILE_H
 
-#include "dwarf/bytes.h"
+#include "dwarf/bytes_reader.h"
 
 #include "pprof_dwarf.h"
 

@@ -6,7 +6,7 @@
  */
 #include "dwarf/split_unit.h"
 
-#include "dwarf/bytes.h"
+#include "dwarf/bytes_reader.h"
 
 #include <dwarf.h>
 #include <errno.h>

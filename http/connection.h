@@ -12,8 +12,8 @@
 #ifndef PP_HTTP_CONNECTION_H
 #define PP_HTTP_CONNECTION_H
 
-#include "bytes.h"
 #include "descriptor.h"
+#include "mapped_bytes.h"
 #include "request.h"
 #include "token.h"
 

@@ -3,7 +3,7 @@
  * test_connection.c: how long a client of libpprof-http may take, and requests that come together. The time is the test's
  * own: connections are told what time it is.
  *
- * Sources: http/address.c http/bytes.c http/connection.c http/descriptor.c http/request.c http/token.c
+ * Sources: http/address.c http/mapped_bytes.c http/connection.c http/descriptor.c http/request.c http/token.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

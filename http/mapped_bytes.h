@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * bytes.h: bytes that grow, in mappings of their own: the server never calls the program's malloc.
+ * mapped_bytes.h: bytes that grow, in mappings of their own: the server never calls the program's malloc.
  *
  * Owns: its mapping, until bytes_release().
  */
-#ifndef PP_HTTP_BYTES_H
-#define PP_HTTP_BYTES_H
+#ifndef PP_HTTP_MAPPED_BYTES_H
+#define PP_HTTP_MAPPED_BYTES_H
 
 #include <stdbool.h>
 #include <stddef.h>

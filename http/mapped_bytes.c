@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * bytes.c: see bytes.h.
+ * mapped_bytes.c: see mapped_bytes.h.
  *
  * Tested by: e2e.http_server
  */
-#include "bytes.h"
+#include "mapped_bytes.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * bytes.h: a reader of numbers that stays within its bytes. After the end it reads zeros and
+ * bytes_reader.h: a reader of numbers that stays within its bytes. After the end it reads zeros and
  * remembers that it has failed.
  *
  * Tested by: e2e.lines_split
  */
-#ifndef PP_DWARF_BYTES_H
-#define PP_DWARF_BYTES_H
+#ifndef PP_DWARF_BYTES_READER_H
+#define PP_DWARF_BYTES_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>
