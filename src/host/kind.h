@@ -50,8 +50,11 @@ struct pp_profile; /* profile/model.h */
 /* A profile that pprof_lookup() finds. */
 struct pprof_profile {
     const char *name;
-    const char *about; /* a sentence; NULL in a profile that the program has made */
-    /* Functions of a built-in profile; NULL in others. */
+    /* Of a built-in profile; NULL in others. */
+    const char *about; /* a sentence */
+    const char *word;  /* that turns it on; NULL: the name */
+    const char *alias; /* another name in the paths of HTTP, as gperftools has it; NULL: none */
+    const char *full;  /* what its text with debug=2 is, for a link; NULL: the same as debug=1 */
     size_t (*count)(void);
     int (*write)(pprof_writer writer, int debug);
     /* Fills in the profile as it is now, for the difference of two moments. NULL: there are no
@@ -61,7 +64,9 @@ struct pprof_profile {
     int64_t (*set_rate)(int64_t rate);
     bool (*is_there)(void);     /* NULL: always */
     void (*before_write)(void); /* called without a lock; may call the program */
-    bool unlisted;              /* another name of a listed profile */
+    /* A request has it called that has this parameter above 0; NULL: none has. */
+    const char *before_write_query;
+    bool unlisted; /* another name of a listed profile */
     /* Only in a profile that the program has made. */
     struct pp_value_table *values;
     struct pprof_profile *next;
@@ -71,6 +76,7 @@ struct pprof_profile {
 typedef struct pp_timed_profile {
     const char *name; /* in the paths of HTTP */
     const char *about;
+    const char *what; /* is profiled, for complaints */
     /* Begins at `hz` samples a second, 0: the usual number. `arena` stays until the end. 0, or
      * -errno with the reason in *why, a sentence without a full stop. */
     int (*begin)(int hz, bool with_labels, pp_arena *arena, void **collection, const char **why);

@@ -116,7 +116,7 @@ static void add_rate(pp_text_stream *out, const pprof_profile *profile)
         pp_text_stream_add(out, "off: ");
         add_link(out, "", profile->name, "?seconds=10&amp;rate=1", "all of 10 s");
         pp_text_stream_add(out, ", or LIBPPROF=");
-        add_html(out, strcmp(profile->name, "allocs") == 0 ? "heap" : profile->name);
+        add_html(out, profile->word != NULL ? profile->word : profile->name);
     }
 }
 
@@ -166,8 +166,14 @@ static void add_timed(pp_text_stream *out)
     }
 }
 
-static void add_texts(pp_text_stream *out)
+static void add_texts(pp_text_stream *out, pprof_profile **list, size_t count)
 {
+    for (size_t i = 0; i < count; i++) {
+        if (list[i]->full != NULL) {
+            add_link(out, "", list[i]->name, "?debug=2", list[i]->full);
+            pp_text_stream_add(out, ", ");
+        }
+    }
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
         if (pp_kinds[i]->text != NULL) {
             add_link(out, "", pp_kinds[i]->text->name, "", pp_kinds[i]->text->about);
@@ -197,6 +203,7 @@ static int write_index(pprof_http_answer *answer, pprof_writer writer)
         return -ENOMEM;
     }
     size_t there = pprof_profiles(list, count);
+    count = there < count ? there : count;
     pp_text_stream_init(&out, writer);
     pp_text_stream_add(&out, head);
     pp_text_stream_add(&out, "<p>Process ");
@@ -206,12 +213,10 @@ static int write_index(pprof_http_answer *answer, pprof_writer writer)
     pp_text_stream_add(&out, pprof_version_string());
     pp_text_stream_add(&out, ".</p>\n");
     pp_text_stream_add(&out, table_head);
-    add_profiles(&out, list, there < count ? there : count);
+    add_profiles(&out, list, count);
     add_timed(&out);
     pp_text_stream_add(&out, "</table>\n<p>");
-    add_link(&out, "", "thread", "?debug=2", "full stacks of all threads");
-    pp_text_stream_add(&out, ", ");
-    add_texts(&out);
+    add_texts(&out, list, count);
     add_link(&out, "", "cmdline", "", "command line");
     pp_text_stream_add(&out, "</p>\n</body>\n</html>\n");
     return pp_text_stream_finish(&out);

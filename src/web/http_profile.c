@@ -37,7 +37,7 @@ typedef struct snapshot {
     int debug;
 } snapshot;
 
-/* As pprof_profile_write(), but the program's collector has not run, unless the request said so. */
+/* As pprof_profile_write(), but before_write() was not called, unless the request said so. */
 static int write_now(pprof_http_answer *answer, pprof_writer writer)
 {
     const snapshot *s = answer->state;
@@ -62,7 +62,8 @@ static int debug_of(const char *query)
 static void begin_now(pprof_http_answer *answer, pprof_profile *profile)
 {
     snapshot *s = pp_arena_alloc(&answer->arena, sizeof *s);
-    int64_t gc = 0;
+    const char *query = profile->before_write_query;
+    int64_t number = 0;
     if (s == NULL) {
         pp_http_fail(answer, 500, "no memory");
         return;
@@ -70,8 +71,7 @@ static void begin_now(pprof_http_answer *answer, pprof_profile *profile)
     *s = (snapshot){profile, debug_of(answer->query)};
     answer->state = s;
     answer->is_of_the_moment = true;
-    pp_http_query_number(answer->query, "gc", &gc);
-    if (gc > 0 && strcmp(profile->name, "heap") == 0 && profile->before_write != NULL) {
+    if (query != NULL && pp_http_query_number(answer->query, query, &number) && number > 0) {
         if (pp_http_refuses_site(answer)) {
             return;
         }

@@ -42,11 +42,6 @@ static const route routes[] = {
     {"trace", refuse_trace, false},
 };
 
-/* The paths of gperftools that Go does not have. */
-static const struct {
-    const char *name, *profile;
-} aliases[] = {{"growth", "allocs"}, {"contention", "block"}};
-
 static const route *find_route(const char *name)
 {
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
@@ -59,9 +54,12 @@ static const route *find_route(const char *name)
 
 static const char *without_alias(const char *name)
 {
-    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
-        if (strcmp(aliases[i].name, name) == 0) {
-            return aliases[i].profile;
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        const pprof_profile *p = pp_kinds[i]->profiles;
+        for (; p != NULL && p->name != NULL; p++) {
+            if (p->alias != NULL && strcmp(p->alias, name) == 0) {
+                return p->name;
+            }
         }
     }
     return name;

@@ -80,7 +80,9 @@ static void begin(pprof_http_answer *answer, const pp_timed_profile *profile)
     }
     if (t == NULL || profile->begin(hz_of(answer->query), wants_labels(answer->query),
                                     &answer->arena, &t->collection, &why) != 0) {
-        pp_http_fail(answer, 500, pp_http_join(answer, "Could not enable CPU profiling: ", why));
+        const char *what = pp_http_join(answer, "Could not enable ", profile->what);
+        pp_http_fail(answer, 500,
+                     pp_http_join(answer, what, pp_http_join(answer, " profiling: ", why)));
         return;
     }
     t->profile = profile;
@@ -95,7 +97,10 @@ static int write_so_far(pprof_http_answer *answer, pprof_writer writer)
     const timed *t = answer->state;
     int error = t->profile->write_so_far(wants_labels(answer->query), &answer->arena, writer);
     if (error == -ESRCH) {
-        pp_http_fail(answer, 404, "no CPU profile runs: a request with seconds= starts one");
+        const char *what = pp_http_join(answer, "no ", t->profile->what);
+        pp_http_fail(
+            answer, 404,
+            pp_http_join(answer, what, " profile runs: a request with seconds= starts one"));
         return 0;
     }
     return error;

@@ -190,6 +190,7 @@ static int build_mutex(pp_arena *arena, pp_profile *profile)
 
 static pprof_profile profiles[] = {
     {.name = "block",
+     .alias = "contention",
      .about = "Where threads waited for locks, conditions and each other, and how long.",
      .count = count_block,
      .write = write_block,

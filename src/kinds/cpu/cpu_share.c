@@ -142,6 +142,7 @@ static int write_so_far(bool with_labels, pp_arena *arena, pprof_writer writer)
 const pp_timed_profile pp_cpu_timed_profile = {
     .name = "profile",
     .about = "Where CPU time goes, in the next seconds=30. hz= is the number of samples a second.",
+    .what = "CPU",
     .begin = begin,
     .end = end,
     .cancel = cancel,

@@ -113,6 +113,7 @@ static int build_threadcreate(pp_arena *arena, pp_profile *profile)
 static pprof_profile profiles[] = {
     {.name = "thread",
      .about = "Where each thread is now. debug=2 shows every stack in full.",
+     .full = "full stacks of all threads",
      .count = pp_thread_control_count,
      .write = write_thread,
      .build = build_thread},
