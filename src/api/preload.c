@@ -19,17 +19,17 @@
 #include "attach/attach.h"
 #include "attach/sampling_end.h"
 #include "attach/slots.h"
-#include "host/deadline.h"
+#include "arch/shown_as.h"
 #include "host/dispositions.h"
 #include "host/exec_target.h"
 #include "host/follow_exec.h"
 #include "host/hooks.h"
-#include "host/interval.h"
 #include "host/kind.h"
 #include "host/pausable.h"
 #include "host/sampling_handler.h"
 #include "host/stack_room.h"
 #include "host/toggle.h"
+#include "host/worker.h"
 #include "modules/code_query.h"
 #include "modules/late.h"
 #include "modules/linked.h"
@@ -72,6 +72,11 @@ static struct {
     uint64_t on_before;   /* one bit for each kind: on when the attachment began */
     uint64_t deadline_ns; /* the end of the wanted duration; 0: no duration is wanted */
 } state;
+
+static void duration_is_over(void);
+static void at_interval(void);
+static pp_worker duration = {.work = duration_is_over};
+static pp_worker interval = {.work = at_interval};
 
 /* Gives each kind a file of its own. */
 static void distinguish_kinds(void)
@@ -128,8 +133,8 @@ static void after_fork_in_child(void)
     pp_own_threads_after_fork_in_child();
     pp_apart_after_fork_in_child();
     pp_pausables_after_fork();
-    pp_deadline_after_fork();
-    pp_interval_after_fork();
+    pp_worker_after_fork(&duration);
+    pp_worker_after_fork(&interval);
     pp_log_after_fork_in_child();
     pp_hooks_after_fork();
     pp_attach_after_fork();
@@ -210,7 +215,7 @@ static void wait_for_deadline(void)
         state.deadline_ns = 0;
         return;
     }
-    int error = pp_deadline_begin(state.deadline_ns, duration_is_over);
+    int error = pp_worker_begin_at(&duration, state.deadline_ns);
     if (error != 0 && error != -EBUSY) { /* -EBUSY: an earlier deadline writes all */
         pp_log_error("the profile",
                      " will be written at the end of the process, not of its duration", error,
@@ -237,8 +242,8 @@ static void before_confinement(void)
         pp_apart_permit(false);
         return;
     }
-    pp_deadline_cancel();
-    pp_interval_cancel();
+    pp_worker_end(&duration);
+    pp_worker_end(&interval);
     pp_toggle_end();
     pp_http_door_before_confinement();
     write_by(confine_kinds, &written);
@@ -511,7 +516,7 @@ static int wait_for_dumps(void)
     const pp_options *o = &state.options;
     int signal_error =
         o->dump_signal != 0 && !state.has_signal ? pp_toggle_begin(o->dump_signal, at_signal) : 0;
-    int interval_error = o->interval_ns != 0 ? pp_interval_begin(o->interval_ns, at_interval) : 0;
+    int interval_error = o->interval_ns != 0 ? pp_worker_begin_each(&interval, o->interval_ns) : 0;
     state.has_signal |= o->dump_signal != 0 && signal_error == 0;
     interval_error = interval_error == -EBUSY ? 0 : interval_error; /* the first one goes on */
     if (signal_error != 0) {
@@ -645,8 +650,8 @@ static void end_attachment(void)
         pp_lock_release(&state.asking);
         return;
     }
-    pp_deadline_cancel();
-    pp_interval_cancel();
+    pp_worker_end(&duration);
+    pp_worker_end(&interval);
     pp_toggle_undo();
     state.has_signal = false;
     pp_http_door_before_confinement();

@@ -13,7 +13,7 @@
 #include "attach/attach.h"
 
 #include "arch/system_call.h"
-#include "host/deadline.h"
+#include "host/worker.h"
 #include "host/pausable.h"
 #include "sys/clock.h"
 #include "sys/doorbell.h"
@@ -188,7 +188,7 @@ static void look(void)
 {
     attach.work->look();
     attach.looks++;
-    if (attach.looks % LOOKS_A_SECOND == 0 && (nobody_came() || pp_deadline_is_alone())) {
+    if (attach.looks % LOOKS_A_SECOND == 0 && (nobody_came() || pp_worker_is_alone())) {
         pp_attach_end();
     }
 }

@@ -160,8 +160,3 @@ int pprof_profile_write(pprof_profile *profile, pprof_writer writer, int debug)
     pthread_setcancelstate(cancel_state, NULL);
     return error;
 }
-
-int pprof_write_heap_profile(pprof_writer writer)
-{
-    return pprof_profile_write(pprof_lookup("heap"), writer, 0);
-}

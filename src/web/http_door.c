@@ -9,7 +9,7 @@
 #include "web/http_door.h"
 
 #include "base/text.h"
-#include "host/deadline.h"
+#include "host/worker.h"
 #include "host/pausable.h"
 #include "web/control_routes.h"
 #include "web/http_answer.h"
@@ -59,7 +59,7 @@ __attribute__((visibility("default"))) const pprof_http_door pprof_http_door_4 =
     .pauses = pp_pausables_pause,
     .leave_table = pp_apart_leave,
     .may_leave_table = may_leave_table,
-    .is_alone = pp_deadline_is_alone,
+    .is_alone = pp_worker_is_alone,
     .are_same = pp_http_answers_are_same,
     .log = log_message,
     .begin_control = pp_control_begin,

@@ -78,3 +78,8 @@ bool pprof_mem_profile(pprof_mem_record *records, size_t capacity, size_t *n, bo
     pp_arena_release(&arena);
     return fits;
 }
+
+int pprof_write_heap_profile(pprof_writer writer)
+{
+    return pprof_profile_write(pprof_lookup("heap"), writer, 0);
+}

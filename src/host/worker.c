@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * worker.c: see worker.h.
+ *
+ *   IDLE --(begin)--> WAITS --(the only call is due)-----> OVER --(begin, end: joins)--> IDLE
+ *                     WAITS --(end: wakes it)--------> CANCELLED --(end: joins)--------> IDLE
+ *
+ * Zone: NORMAL.
+ * Tested by: e2e.cpprof_record_duration, e2e.dumps, e2e.options
+ */
+#include "host/worker.h"
+
+#include "arch/shown_as.h"
+#include "host/pausable.h"
+#include "sys/apart.h"
+#include "sys/clock.h"
+#include "sys/own_threads.h"
+#include "sys/task_state.h"
+#include "sys/tasks.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <time.h>
+
+enum { IDLE, WAITS, OVER, CANCELLED };
+
+static bool change(pp_worker *w, uint32_t from, uint32_t to)
+{
+    return __atomic_compare_exchange_n(&w->state, &from, to, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_ACQUIRE);
+}
+
+static bool is_in(const pp_worker *w, uint32_t state)
+{
+    return __atomic_load_n(&w->state, __ATOMIC_ACQUIRE) == state;
+}
+
+static void look_at_first(void *of_result)
+{
+    int folder = pp_task_open();
+    *(bool *)of_result = folder >= 0 && pp_task_letter(folder, pp_task_process()) == 'Z';
+    pp_task_close(folder);
+}
+
+/* The kernel still lists the first thread then. While a thread acts for another, look again later. */
+bool pp_worker_is_alone(void)
+{
+    if (pp_tasks_count_all() != 1 + pp_own_threads_count()) {
+        return false;
+    }
+    bool alone = false;
+    pp_apart(look_at_first, &alone);
+    return alone;
+}
+
+/* Looks once a second. */
+static bool is_alone(pp_worker *w, uint64_t now_ns)
+{
+    if (now_ns < w->look_ns) {
+        return false;
+    }
+    w->look_ns = now_ns + PP_NS_PER_S;
+    return pp_worker_is_alone();
+}
+
+static bool is_once(const pp_worker *w)
+{
+    return w->interval_ns == 0 && w->next_ns != UINT64_MAX;
+}
+
+/* The first time after `now_ns`. */
+static uint64_t next_after(const pp_worker *w, uint64_t now_ns)
+{
+    uint64_t missed = now_ns >= w->next_ns ? (now_ns - w->next_ns) / w->interval_ns + 1 : 0;
+    return w->next_ns + missed * w->interval_ns;
+}
+
+/* True if there was something to do. */
+static bool work_if_due(pp_worker *w, uint64_t now_ns)
+{
+    if (__atomic_load_n(&w->rung, __ATOMIC_ACQUIRE) != w->answered) {
+        w->answered++;
+        w->work();
+        return true;
+    }
+    if (now_ns < w->next_ns) {
+        return false;
+    }
+    if (!is_once(w)) {
+        w->work();
+        w->next_ns = next_after(w, pp_clock_ns(CLOCK_MONOTONIC));
+    } else if (change(w, WAITS, OVER)) {
+        w->work();
+    }
+    return true;
+}
+
+static bool run(void *of_worker)
+{
+    pp_worker *w = of_worker;
+    while (is_in(w, WAITS)) {
+        uint32_t heard = pp_doorbell_heard(&w->bell);
+        uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+        if (is_alone(w, now_ns)) {
+            if (!is_once(w)) {
+                return true;
+            }
+            now_ns = w->next_ns;
+        }
+        if (pp_pausables_pause()) {
+            return false;
+        }
+        if (!work_if_due(w, now_ns)) {
+            pp_doorbell_wait(&w->bell, heard, w->look_ns < w->next_ns ? w->look_ns : w->next_ns);
+        }
+    }
+    return true;
+}
+
+PP_NOT_SHOWN(run);
+
+static void wake(void *of_worker)
+{
+    pp_doorbell_ring(&((pp_worker *)of_worker)->bell);
+}
+
+static void lose(void *of_worker)
+{
+    change(of_worker, WAITS, IDLE);
+}
+
+static int begin(pp_worker *w, uint64_t first_ns, uint64_t interval_ns)
+{
+    const pp_pausable thread = {
+        .name = "libpprof", .run = run, .wake = wake, .lost = lose, .context = w};
+    if (is_in(w, OVER)) {
+        pp_worker_end(w);
+    }
+    if (!change(w, IDLE, WAITS)) {
+        return -EBUSY;
+    }
+    w->next_ns = first_ns;
+    w->interval_ns = interval_ns;
+    w->look_ns = 0;
+    int error = pp_pausable_begin(&thread);
+    if (error != 0) {
+        __atomic_store_n(&w->state, IDLE, __ATOMIC_RELEASE);
+    }
+    return error;
+}
+
+int pp_worker_begin_at(pp_worker *worker, uint64_t at_ns)
+{
+    return begin(worker, at_ns, 0);
+}
+
+int pp_worker_begin_each(pp_worker *worker, uint64_t interval_ns)
+{
+    return begin(worker, pp_clock_ns(CLOCK_MONOTONIC) + interval_ns, interval_ns);
+}
+
+int pp_worker_begin_rung(pp_worker *worker)
+{
+    return begin(worker, UINT64_MAX, 0);
+}
+
+void pp_worker_ring(pp_worker *worker)
+{
+    __atomic_add_fetch(&worker->rung, 1, __ATOMIC_RELEASE);
+    pp_doorbell_ring(&worker->bell);
+}
+
+void pp_worker_end(pp_worker *worker)
+{
+    if (is_in(worker, IDLE)) {
+        return;
+    }
+    change(worker, WAITS, CANCELLED);
+    pp_pausable_end(worker);
+    if (!change(worker, OVER, IDLE)) {
+        change(worker, CANCELLED, IDLE);
+    }
+}
+
+void pp_worker_after_fork(pp_worker *worker)
+{
+    worker->state = IDLE;
+}
