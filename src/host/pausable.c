@@ -37,7 +37,7 @@
 enum { PLACES = 8 }; /* there are six: deadline, interval, signal, an attachment, two servers */
 
 static const uint64_t longest_wait_ns = PP_NS_PER_S;
-static const uint64_t longest_wait_for_table_ns = 10 * PP_NS_PER_S;
+static const uint64_t longest_wait_for_table_ns = UINT64_C(10) * PP_NS_PER_S;
 
 typedef enum place_state { NONE, RUNS, PAUSED } place_state;
 

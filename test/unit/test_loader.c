@@ -12,7 +12,6 @@
 #include <cmocka.h>
 
 #include "spare_library.h"
-#include "host/start.h"
 #include "modules/loader.h"
 #include "modules/modules.h"
 
