@@ -17,7 +17,6 @@
 #include "api/options.h"
 #include "arch/shown_as.h"
 #include "attach/attach.h"
-#include "attach/sampling_end.h"
 #include "attach/slots.h"
 #include "arch/shown_as.h"
 #include "host/dispositions.h"
@@ -666,7 +665,7 @@ static void end_attachment(void)
     }
     pp_log_set_path(NULL);
     pp_lock_release(&state.asking);
-    if (!pp_sampling_end()) {
+    if (!pp_sampling_handler_end()) {
         pp_attach_remark(
             "a thread blocks signal 32, which is pending for it: the signal's handler stays");
     }

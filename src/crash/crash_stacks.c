@@ -45,9 +45,11 @@ typedef struct head {
     struct head *next; /* in the list `ended` */
 } head;
 
-static bool wanted;
-static head *ended;
-static void *kept[KEPT]; /* ss_sp of each; NULL: a free place */
+static struct {
+    bool wanted;
+    head *ended;
+    void *kept[KEPT]; /* ss_sp of each; NULL: a free place */
+} state;
 
 static bool is_disabled(const stack_t *stack)
 {
@@ -65,7 +67,7 @@ static void keep_or_unmap(head *h)
     h->ending = 0;
     for (size_t i = 0; i < KEPT; i++) {
         void *none = NULL;
-        if (__atomic_compare_exchange_n(&kept[i], &none, h, false, __ATOMIC_ACQ_REL,
+        if (__atomic_compare_exchange_n(&state.kept[i], &none, h, false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_RELAXED)) {
             return;
         }
@@ -85,8 +87,8 @@ void pp_crash_stack_release(const stack_t *stack)
 
 static void add_ended(head *h)
 {
-    h->next = __atomic_load_n(&ended, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(&ended, &h->next, h, true, __ATOMIC_RELEASE,
+    h->next = __atomic_load_n(&state.ended, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&state.ended, &h->next, h, true, __ATOMIC_RELEASE,
                                         __ATOMIC_RELAXED)) {
     }
 }
@@ -95,7 +97,7 @@ static void add_ended(head *h)
 static void release_ended(void)
 {
     head *next = NULL;
-    for (head *h = __atomic_exchange_n(&ended, NULL, __ATOMIC_ACQUIRE); h != NULL; h = next) {
+    for (head *h = __atomic_exchange_n(&state.ended, NULL, __ATOMIC_ACQUIRE); h != NULL; h = next) {
         next = h->next;
         if (pp_system_call(SYS_tgkill, pp_task_process(), h->ending, 0) == -ESRCH) {
             keep_or_unmap(h);
@@ -111,8 +113,8 @@ static bool take_kept(stack_t *stack)
 {
     void *found = NULL;
     for (size_t i = 0; i < KEPT && found == NULL; i++) {
-        if (__atomic_load_n(&kept[i], __ATOMIC_RELAXED) != NULL) {
-            found = __atomic_exchange_n(&kept[i], NULL, __ATOMIC_ACQ_REL);
+        if (__atomic_load_n(&state.kept[i], __ATOMIC_RELAXED) != NULL) {
+            found = __atomic_exchange_n(&state.kept[i], NULL, __ATOMIC_ACQ_REL);
         }
     }
     *stack = (stack_t){.ss_sp = found, .ss_size = STACK_BYTES};
@@ -139,7 +141,7 @@ static bool map(stack_t *stack)
 void pp_crash_stack_begin(void)
 {
     stack_t now = {.ss_flags = 0};
-    if (!__atomic_load_n(&wanted, __ATOMIC_ACQUIRE) ||
+    if (!__atomic_load_n(&state.wanted, __ATOMIC_ACQUIRE) ||
         pp_system_call(SYS_sigaltstack, NULL, &now) != 0 || !is_disabled(&now) || !map(&now)) {
         return;
     }
@@ -151,7 +153,7 @@ void pp_crash_stack_begin(void)
 void pp_crash_stack_end(void)
 {
     stack_t now = {.ss_flags = SS_DISABLE};
-    if (!__atomic_load_n(&wanted, __ATOMIC_ACQUIRE)) {
+    if (!__atomic_load_n(&state.wanted, __ATOMIC_ACQUIRE)) {
         return;
     }
     release_ended();
@@ -166,11 +168,11 @@ void pp_crash_stack_end(void)
 
 void pp_crash_stacks_want(void)
 {
-    __atomic_store_n(&wanted, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&state.wanted, true, __ATOMIC_RELEASE);
     pp_crash_stack_begin();
 }
 
 void pp_crash_stacks_stop(void)
 {
-    __atomic_store_n(&wanted, false, __ATOMIC_RELEASE);
+    __atomic_store_n(&state.wanted, false, __ATOMIC_RELEASE);
 }

@@ -7,7 +7,7 @@
  * Zone: SIGNAL. No malloc, no locks waited for, < 1 KiB of stack; errno is preserved.
  * Locks: one for installing the handler.
  * Owns: the action of the sampling signal.
- * Tested by: unit.thread_answers, e2e.cancelled_anywhere, e2e.alternate_stacks
+ * Tested by: unit.thread_answers, e2e.cancelled_anywhere, e2e.alternate_stacks, e2e.attached
  */
 #include "host/sampling_handler.h"
 
@@ -20,12 +20,14 @@
 #include "sys/lock.h"
 #include "sys/sampling_signal.h"
 #include "sys/signal_mask.h"
+#include "sys/task_state.h"
 #include "sys/tasks.h"
 #include "threads/thread_answers.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
+#include <time.h>
 #include <ucontext.h>
 
 #ifndef SA_RESTORER
@@ -221,17 +223,6 @@ void pp_sampling_handler_reinstall(void)
     }
 }
 
-void pp_sampling_handler_remove(void)
-{
-    pp_signal_mask old = 0;
-    pp_lock_enter(&state.installing, pp_task_self(), &old);
-    if (pp_sampling_handler_installed()) {
-        pp_signal_action_change(PP_SAMPLING_SIGNAL, &state.libc_action, NULL);
-    }
-    __atomic_store_n(&state.owned, false, __ATOMIC_RELEASE);
-    pp_lock_leave(&state.installing, &old);
-}
-
 /* Changes nothing if libc has no handler yet: libc installs it in the call that follows. */
 void pp_sampling_handler_step_aside(void)
 {
@@ -258,4 +249,62 @@ void pp_sampling_handler_after_fork_in_child(void)
     pp_lock_release(&state.installing);
     state.aside = 0;
     pp_sampling_handler_reinstall();
+}
+
+/* ---- the end ---- */
+
+static void remove_handler(void)
+{
+    pp_signal_mask old = 0;
+    pp_lock_enter(&state.installing, pp_task_self(), &old);
+    if (pp_sampling_handler_installed()) {
+        pp_signal_action_change(PP_SAMPLING_SIGNAL, &state.libc_action, NULL);
+    }
+    __atomic_store_n(&state.owned, false, __ATOMIC_RELEASE);
+    pp_lock_leave(&state.installing, &old);
+}
+
+/* A thread takes a pending signal when it next runs. One that blocks the signal may never do so. */
+enum { ROUNDS = 200, PAUSE_NS = 5 * 1000 * 1000 };
+
+typedef struct look {
+    char status[PP_TASK_STATUS_BYTES];
+    bool any;
+} look;
+
+static void look_at(int tid, void *context)
+{
+    look *l = context;
+    l->any = l->any || pp_task_has_pending(tid, PP_SAMPLING_SIGNAL, l->status);
+}
+
+static bool is_one_listed(void)
+{
+    char directory[4096] __attribute__((aligned(16)));
+    look l = {.any = false};
+    int seen = pp_tasks_each(directory, sizeof directory, look_at, &l);
+    return l.any || seen < 0 || (unsigned)seen < pp_tasks_count();
+}
+
+/* Looks twice, since a thread that one listing has left out is in the next one. */
+static bool is_any_pending(void)
+{
+    bool pending = is_one_listed();
+    return pending || is_one_listed();
+}
+
+bool pp_sampling_handler_end(void)
+{
+    static const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    if (!pp_sampling_handler_installed()) {
+        return true;
+    }
+    for (int i = 0; is_any_pending(); i++) {
+        if (i == ROUNDS) {
+            return false;
+        }
+        pp_system_call(SYS_nanosleep, &pause, NULL);
+    }
+    remove_handler();
+    return true;
 }

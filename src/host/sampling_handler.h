@@ -4,7 +4,7 @@
  *
  * Zone: SIGNAL, except where NORMAL is written.
  * Locks: one, for changing the action.
- * Owns: the action of that signal, from the first start to the end of the process.
+ * Owns: the action of that signal, from the first start to the end of the process, or of an attachment.
  */
 #ifndef PP_HOST_SAMPLING_HANDLER_H
 #define PP_HOST_SAMPLING_HANDLER_H
@@ -24,9 +24,10 @@ int pp_sampling_handler_install(void);
  * (pthread_cancel). NORMAL. */
 void pp_sampling_handler_reinstall(void);
 
-/* Restores libc's action. No signal of ours is pending, and none will be sent before the next
- * install(). NORMAL. */
-void pp_sampling_handler_remove(void);
+/* At the end of an attachment: restores libc's action. The caller has ended everything that sends the
+ * signal; this waits until none is pending. False if a thread has not taken one that is pending for
+ * it: the handler stays then. NORMAL. */
+bool pp_sampling_handler_end(void);
 
 /* step_aside() restores libc's action for a moment. Our handler returns when step_back() was called
  * as often as step_aside(). Signals of ours that strike meanwhile are lost. NORMAL. */

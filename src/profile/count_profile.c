@@ -15,7 +15,6 @@
 
 #include "base/stack_hash.h"
 #include "profile/mappings.h"
-#include "profile/sample_labels.h"
 #include "profile/samples.h"
 #include "store/labels.h"
 #include "sys/clock.h"

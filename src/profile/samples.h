@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * samples.h: collects the samples of a profile and sorts them for all readers.
+ * samples.h: collects the samples of a profile with their labels, and sorts them for all readers.
  *
  * The order is by a value, descending; ties by stack, then by labels. Count profiles order ties as
  * Go does: by the texts of stack and labels.
@@ -13,8 +13,11 @@
 
 #include "base/arena.h"
 #include "profile/model.h"
+#include "store/labels.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct pp_samples {
     pp_profile_sample *list;
@@ -46,5 +49,13 @@ int pp_samples_give_as_texts(const pp_samples *samples, unsigned by, pp_arena *a
  */
 const pp_sample_label *pp_sample_next_label(const pp_profile_sample *sample,
                                             const pp_sample_label *last);
+
+/*
+ * Gives the sample the labels of the set (NULL: none), in the order of their keys, and then the
+ * profile's `own` labels. It omits labels of the set that have a key of `own` (readers expect one
+ * value for each key). `own` must stay as long as the sample; the set is copied. False: no memory.
+ */
+bool pp_labels_to_sample_labels(const pprof_labels *labels, const pp_sample_label *own,
+                                uint32_t own_count, pp_arena *arena, pp_profile_sample *sample);
 
 #endif

@@ -39,18 +39,17 @@ static struct {
     pp_answer answers[PP_ANSWERS_MAX];
     uint64_t taken; /* a bit for each slot */
     uint64_t left;  /* the same: given up while its thread was walking */
+    int (*install_handler)(void);
 } state;
-
-static int (*install_handler)(void);
 
 void pp_answers_init(int (*install)(void))
 {
-    install_handler = install;
+    state.install_handler = install;
 }
 
 int pp_answers_prepare(void)
 {
-    return install_handler != NULL ? install_handler() : -ENOSYS;
+    return state.install_handler != NULL ? state.install_handler() : -ENOSYS;
 }
 
 static unsigned state_of(uint64_t word)

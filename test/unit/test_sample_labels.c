@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "mmap_fault.h"
-#include "profile/sample_labels.h"
+#include "profile/samples.h"
 
 static const pp_sample_label waiting = {.key = "state", .text = "waiting"};
 static const pp_sample_label bytes = {.key = "bytes", .number = 64, .unit = "bytes"};

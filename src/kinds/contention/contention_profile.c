@@ -12,7 +12,6 @@
 #include "output/symbolize.h"
 #include "profile/label_shares.h"
 #include "profile/mappings.h"
-#include "profile/sample_labels.h"
 #include "profile/samples.h"
 #include "kinds/contention/contention.h"
 #include "sys/clock.h"

@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "profile/label_shares.h"
 #include "profile/mappings.h"
-#include "profile/sample_labels.h"
 #include "profile/samples.h"
 
 #include <errno.h>

@@ -15,7 +15,7 @@
 #include "kinds/heap/heap_rows.h"
 #include "output/symbolize.h"
 #include "profile/mappings.h"
-#include "profile/sample_labels.h"
+#include "profile/samples.h"
 #include "sys/clock.h"
 
 #include <errno.h>
