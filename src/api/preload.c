@@ -17,8 +17,7 @@
 #include "api/options.h"
 #include "arch/shown_as.h"
 #include "attach/attach.h"
-#include "attach/slots.h"
-#include "arch/shown_as.h"
+#include "attach/got.h"
 #include "host/dispositions.h"
 #include "host/exec_target.h"
 #include "host/follow_exec.h"
@@ -137,7 +136,7 @@ static void after_fork_in_child(void)
     pp_log_after_fork_in_child();
     pp_hooks_after_fork();
     pp_attach_after_fork();
-    pp_slots_after_fork();
+    pp_got_after_fork();
     pp_end_files_after_fork();
     for (size_t i = pp_kinds_count(); i-- > 0;) {
         if (pp_kinds[i]->after_fork != NULL) {
@@ -564,10 +563,9 @@ static void find_real_functions(void)
 
 static void have_hooks_called(void)
 {
-    pp_slots_report report = {.filled = 0};
-    bool all = pp_slots_all_are_filled() || any_kind(pp_kind_records);
-    bool answered =
-        pp_slots_fill(all ? PP_SLOTS_ALL : PP_SLOTS_OF_GUEST, find_real_functions, &report);
+    pp_got_report report = {.filled = 0};
+    bool all = pp_got_all_are_filled() || any_kind(pp_kind_records);
+    bool answered = pp_got_fill(all ? PP_GOT_ALL : PP_GOT_OF_GUEST, find_real_functions, &report);
     if (all && !answered) {
         pp_attach_remark("only CPU and thread profiles: a child of fork cannot ask the loader");
     } else if (all && report.refused > 0) {
@@ -658,8 +656,8 @@ static void end_attachment(void)
     pp_control_option_forget();
     stop_kinds(0);
     pp_hook_give_defaults_back();
-    bool had_all = pp_slots_all_are_filled();
-    pp_slots_restore();
+    bool had_all = pp_got_all_are_filled();
+    pp_got_restore();
     if (had_all) {
         forget_calls();
     }

@@ -6,7 +6,7 @@
  */
 #include "encode/legacy_count.h"
 
-#include "encode/frame_comments.h"
+#include "encode/text_rows.h"
 #include "profile/samples.h"
 
 static void write_header(pp_text_stream *out, const pp_profile *profile)

@@ -6,7 +6,7 @@
  *   # a comment of the profile
  *   COUNT @ 0xPC 0xPC ...                        a row for each sample
  *   # labels: {"key":"value", "key":"value"}     if it has labels (base/quoted.h)
- *   #<tab>0xPC<tab>name+0xOFF<tab>module         its frames (frame_comments.h)
+ *   #<tab>0xPC<tab>name+0xOFF<tab>module         its frames (text_rows.h)
  *
  *   --- Memory map: ---
  *   the text of /proc/self/maps

@@ -3,7 +3,7 @@
  * location_names.c: walks locations and mappings side by side in ascending order.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no locks).
- * Tested by: unit.proto, unit.frame_comments, e2e.lines
+ * Tested by: unit.proto, unit.text_rows, e2e.lines
  */
 #include "encode/location_names.h"
 

@@ -3,11 +3,11 @@
  * shown_frames.c: removes frames at both ends of a stack.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no locks).
- * Tested by: unit.proto, unit.frame_comments
+ * Tested by: unit.proto, unit.text_rows
  */
 #include "encode/shown_frames.h"
 
-#include "symbol/hidden.h"
+#include "symbol/omitted_functions.h"
 
 #include <errno.h>
 

@@ -8,7 +8,7 @@
  *
  * Go hides its runtime at the leaf, so that a report's flat values belong to the functions that
  * allocate. libpprof omits the allocator there: the called hook, the libraries of jemalloc,
- * tcmalloc and mimalloc, and functions with an allocator's name (symbol/hidden.h), up to the first
+ * tcmalloc and mimalloc, and functions with an allocator's name (symbol/omitted_functions.h), up to the first
  * frame of another kind. Functions of libc or of a C++ library that call malloc, such as strdup or
  * those of std::vector, are shown. Texts also omit the functions that began the thread.
  *

@@ -111,7 +111,7 @@ typedef struct pp_kind_hooks {
     /* Whether the kind records now what its hooks see: it then holds addresses, too. */
     bool (*record)(void);
     /* Finds the real functions of the kind's hooks, which the program is about to call
-     * (attach/slots.h). NULL: others find them. */
+     * (attach/got.h). NULL: others find them. */
     void (*find_real)(void);
     /* Forgets what hooks would have to remove: from now on the program does not call them. NULL:
      * there is nothing. */

@@ -118,7 +118,7 @@ static void *attend(void *of_place)
 PP_NOT_SHOWN(attend);
 
 /* The thread is about to end. pthread_join would be our own hook. */
-static void bury(place *p)
+static void join_thread(place *p)
 {
     if (p->is_joinable) {
         p->is_joinable = false;
@@ -150,7 +150,7 @@ static int explain(int error, const pthread_attr_t *attributes)
 static int create(place *p)
 {
     pthread_attr_t attributes;
-    bury(p);
+    join_thread(p);
     int error = pthread_attr_init(&attributes);
     if (error != 0) {
         return -error;
@@ -171,7 +171,7 @@ static int create(place *p)
 
 /* ---- begin and end ---- */
 
-static place *find(const void *context)
+static place *place_of(const void *context)
 {
     unsigned i = 0;
     while (i < PLACES && state.places[i].what.context != context) {
@@ -200,8 +200,8 @@ int pp_pausable_begin(const pp_pausable *what)
 {
     pp_signal_mask old = 0;
     pp_lock_enter(&state.lock, pp_task_self(), &old);
-    place *p = find(what->context);
-    p = p != NULL ? p : find(NULL);
+    place *p = place_of(what->context);
+    p = p != NULL ? p : place_of(NULL);
     int error = p != NULL ? begin(p, what) : -EAGAIN;
     pp_lock_leave(&state.lock, &old);
     return error;
@@ -247,13 +247,13 @@ static void forget(place *p)
         p->state = NONE;
         __atomic_sub_fetch(&state.used, 1, __ATOMIC_RELAXED);
     }
-    bury(p);
+    join_thread(p);
     pp_lock_leave(&state.lock, &old);
 }
 
 void pp_pausable_end(const void *context)
 {
-    place *p = find(context);
+    place *p = place_of(context);
     if (p == NULL || tid_of(p) == pp_task_self()) {
         return;
     }

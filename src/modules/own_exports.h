@@ -4,7 +4,7 @@
  * from its own symbol table, and what a program calls without them.
  *
  * Zone: HOOK.
- * Locks: none; callers are serialised (attach/slots.c).
+ * Locks: none; callers are serialised (attach/got.c).
  * Owns: the list.
  */
 #ifndef PP_MODULES_OWN_EXPORTS_H

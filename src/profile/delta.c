@@ -103,7 +103,7 @@ static int fill(earlier *e, const pp_profile *before, pp_arena *arena)
 }
 
 /* Takes the sample with the same stack and labels out of the table; NULL: there is none. */
-static const pp_profile_sample *take(earlier *e, const pp_profile_sample *sample)
+static const pp_profile_sample *take_equal(earlier *e, const pp_profile_sample *sample)
 {
     for (uint32_t i = e->heads[hash_of(sample) & e->mask]; i != 0; i = e->next[i - 1]) {
         if (!e->is_used[i - 1] && are_equal(&e->before->samples[i - 1], sample)) {
@@ -122,7 +122,7 @@ static void add_rest(pp_samples *samples, earlier *e, const pp_profile *profile)
 {
     for (size_t i = 0; i < profile->sample_count; i++) {
         pp_profile_sample left = profile->samples[i];
-        const pp_profile_sample *before = take(e, &left);
+        const pp_profile_sample *before = take_equal(e, &left);
         if (subtract(&left, before != NULL ? before : &nothing)) {
             pp_samples_add(samples, &left);
         }

@@ -46,7 +46,7 @@ typedef struct table {
     uint8_t window[WINDOW_BYTES];
 } table;
 
-static uint64_t take(bytes *b, unsigned size)
+static uint64_t read_number(bytes *b, unsigned size)
 {
     uint64_t value = 0;
     if ((size_t)(b->end - b->at) < size) {
@@ -61,7 +61,7 @@ static uint64_t take(bytes *b, unsigned size)
 
 static void skip_leb(bytes *b)
 {
-    while ((take(b, 1) & 0x80) != 0) {
+    while ((read_number(b, 1) & 0x80) != 0) {
     }
 }
 
@@ -86,8 +86,8 @@ static unsigned width_of(uint64_t encoding)
 /* Skips a length field: four bytes, or twelve. */
 static void take_length(bytes *b)
 {
-    if (take(b, 4) == UINT32_MAX)
-        take(b, 8);
+    if (read_number(b, 4) == UINT32_MAX)
+        read_number(b, 8);
 }
 
 /* The letters of a CIE name the fields of its data. R, the encoding of addresses, may come last. */
@@ -95,13 +95,13 @@ static unsigned width_by_letters(bytes *b, const uint8_t *letters)
 {
     for (; *letters != '\0' && *letters != 'R' && !b->failed; letters++) {
         if (*letters == 'P')
-            take(b, width_of(take(b, 1)));
+            read_number(b, width_of(read_number(b, 1)));
         else if (*letters == 'L')
-            take(b, 1);
+            read_number(b, 1);
     }
     if (*letters == '\0')
         return 8;
-    unsigned width = width_of(take(b, 1));
+    unsigned width = width_of(read_number(b, 1));
     return b->failed ? 0 : width;
 }
 
@@ -110,10 +110,10 @@ static unsigned read_cie(const pp_elf *elf, uint64_t offset)
     uint8_t data[CIE_SIZE];
     bytes b = {data, data + pp_elf_read_some(elf, offset, data, sizeof(data)), false};
     take_length(&b);
-    uint64_t id = take(&b, 4);
-    uint64_t version = take(&b, 1);
+    uint64_t id = read_number(&b, 4);
+    uint64_t version = read_number(&b, 1);
     const uint8_t *letters = b.at;
-    while (take(&b, 1) != '\0') {
+    while (read_number(&b, 1) != '\0') {
     }
     if (b.failed || id != 0 || (version != 1 && version != 3))
         return 0;
@@ -156,7 +156,7 @@ static pp_extent read_entry(table *t, uint64_t address, uint64_t start)
     const uint8_t *begin = b.at;
     take_length(&b);
     uint64_t cie = offset + (uint64_t)(b.at - begin);
-    uint64_t distance = take(&b, 4);
+    uint64_t distance = read_number(&b, 4);
     if (b.failed || distance == 0 || distance > cie)
         return (pp_extent){0, 0};
     cie -= distance;
@@ -164,8 +164,8 @@ static pp_extent read_entry(table *t, uint64_t address, uint64_t start)
         t->cie = cie;
         t->cie_width = read_cie(t->elf, cie);
     }
-    take(&b, t->cie_width);
-    uint64_t size = take(&b, t->cie_width);
+    read_number(&b, t->cie_width);
+    uint64_t size = read_number(&b, t->cie_width);
     if (b.failed || t->cie_width == 0 || __builtin_add_overflow(start, size, &limit))
         return (pp_extent){0, 0};
     return (pp_extent){start, limit};
@@ -182,13 +182,13 @@ static bool open_table(table *t, const pp_elf *elf)
     if (!pp_elf_frame_header(elf, &t->address, &offset, &size))
         return false;
     bytes b = {data, data + pp_elf_read_some(elf, offset, data, sizeof(data)), false};
-    uint64_t version = take(&b, 1);
-    uint64_t frame_encoding = take(&b, 1);
-    uint64_t count_encoding = take(&b, 1);
-    uint64_t table_encoding = take(&b, 1);
+    uint64_t version = read_number(&b, 1);
+    uint64_t frame_encoding = read_number(&b, 1);
+    uint64_t count_encoding = read_number(&b, 1);
+    uint64_t table_encoding = read_number(&b, 1);
     unsigned frame_width = frame_encoding == ENCODING_OMIT ? 0 : width_of(frame_encoding);
-    take(&b, frame_width);
-    t->count = take(&b, 4);
+    read_number(&b, frame_width);
+    t->count = read_number(&b, 4);
     uint64_t head = (uint64_t)(b.at - data);
     if (b.failed || version != 1 || (frame_width != 4 && frame_encoding != ENCODING_OMIT) ||
         count_encoding != ENCODING_UDATA4 || table_encoding != TABLE_ENCODING || head > size)

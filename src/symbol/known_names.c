@@ -142,7 +142,7 @@ static void remember(uint32_t object, const uintptr_t *addresses, const pp_symbo
     }
 }
 
-static const known *find(uint32_t object, uintptr_t address)
+static const known *known_at(uint32_t object, uintptr_t address)
 {
     const known *slot = memory.slots != NULL ? slot_of(memory.slots, memory.bits, address) : NULL;
     return slot != NULL && slot->address == address && address != 0 && slot->object == object
@@ -154,7 +154,7 @@ static const known *find(uint32_t object, uintptr_t address)
 static bool is_any_unknown(uint32_t object, const uintptr_t *addresses, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (find(object, addresses[i]) == NULL) {
+        if (known_at(object, addresses[i]) == NULL) {
             return true;
         }
     }
@@ -173,7 +173,7 @@ static size_t recall(uint32_t object, const uintptr_t *addresses, size_t count, 
     const char *last = NULL;
     const char *copy = NULL;
     for (size_t i = 0; i < count; i++) {
-        const known *slot = find(object, addresses[i]);
+        const known *slot = known_at(object, addresses[i]);
         if (slot == NULL || (is_read && (slot->name == NULL || slot->is_place))) {
             unknown[unknown_count++] = i;
             continue;

@@ -4,7 +4,7 @@
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Owns: the pointer to the source.
- * Tested by: unit.proto, unit.frame_comments, e2e.lines
+ * Tested by: unit.proto, unit.text_rows, e2e.lines
  */
 #include "symbol/lines.h"
 

@@ -30,7 +30,7 @@
  *                        call only malloc and free: the entry calls these directly, and the real
  *                        operator new only if malloc fails
  *
- * hidden.c, kinds/heap/malloc_hook.h and the assembler beside that include this file.
+ * kinds/heap/malloc_hook.h, symbol/omitted_functions.c and the assembler beside that include this file.
  *
  * Zone: HOOK (no code).
  */

@@ -57,7 +57,7 @@ bool pp_small_stacks_is(const stack_t *stack)
     return (stack->ss_flags & SS_DISABLE) == 0 && stack->ss_size < frame_bytes() + HANDLER_BYTES;
 }
 
-static entry *find(int tid)
+static entry *entry_of(int tid)
 {
     for (size_t i = 0; i < LISTED; i++) {
         if (__atomic_load_n(&state.list[i].tid, __ATOMIC_ACQUIRE) == tid) {
@@ -115,7 +115,7 @@ void pp_small_stacks_set_own(uintptr_t thread)
     }
     own = thread;
     if (thread == 0) {
-        drop(find(self));
+        drop(entry_of(self));
         __atomic_sub_fetch(&state.listed, 1, __ATOMIC_RELEASE);
         return;
     }
@@ -134,7 +134,7 @@ bool pp_small_stacks_has(int tid)
     if (__atomic_load_n(&state.listed, __ATOMIC_ACQUIRE) == 0) {
         return false;
     }
-    return find(tid) != NULL || __atomic_load_n(&state.too_many, __ATOMIC_RELAXED);
+    return entry_of(tid) != NULL || __atomic_load_n(&state.too_many, __ATOMIC_RELAXED);
 }
 
 int pp_small_stacks_find(uintptr_t thread)

@@ -629,7 +629,7 @@ static void mark_as_unseen(pp_threads *threads)
     }
 }
 
-static int take(work *w)
+static int fill_in(work *w)
 {
     int error = list(w);
     if (error != 0) {
@@ -656,7 +656,7 @@ static void take_apart(void *of_work)
     work *w = of_work;
     w->folder = w->wish->alone ? -1 : pp_task_open();
     w->kept = w->folder >= 0 && w->wish->with_stacks && !w->wish->afresh ? pp_kept_take() : NULL;
-    w->error = take(w);
+    w->error = fill_in(w);
     pp_kept_give_back(w->kept);
     pp_task_close(w->folder);
 }

@@ -15,7 +15,7 @@
 #include "encode/proto.h"
 #include "memory_writer.h"
 #include "mmap_fault.h"
-#include "symbol/hidden.h"
+#include "symbol/omitted_functions.h"
 #include "symbol/lines.h"
 
 #include <stdio.h>

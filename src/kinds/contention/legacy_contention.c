@@ -8,7 +8,7 @@
  */
 #include "kinds/contention/legacy_contention.h"
 
-#include "encode/frame_comments.h"
+#include "encode/text_rows.h"
 #include "output/symbolize.h"
 #include "sys/clock.h"
 

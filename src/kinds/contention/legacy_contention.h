@@ -8,7 +8,7 @@
  *                                sampling period=1
  *   # a comment of the profile
  *   CYCLES COUNT @ 0xPC 0xPC ...                 a row for each sample
- *   #<tab>0xPC<tab>name+0xOFF<tab>module         its frames (frame_comments.h)
+ *   #<tab>0xPC<tab>name+0xOFF<tab>module         its frames (text_rows.h)
  *
  *   --- Memory map: ---
  *   the text of /proc/self/maps

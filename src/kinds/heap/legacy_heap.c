@@ -6,7 +6,7 @@
  */
 #include "kinds/heap/legacy_heap.h"
 
-#include "encode/frame_comments.h"
+#include "encode/text_rows.h"
 #include "kinds/heap/heap_rows.h"
 #include "modules/maps.h"
 

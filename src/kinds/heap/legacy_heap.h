@@ -5,7 +5,7 @@
  *
  *   heap profile: OBJECTS: BYTES [OBJECTS: BYTES] @ heap/2*RATE      in use [allocated]
  *   OBJECTS: BYTES [OBJECTS: BYTES] @ 0xPC 0xPC ...                  a row for each sample
- *   #<tab>0xPC<tab>name+0xOFF<tab>module                             its frames (frame_comments.h)
+ *   #<tab>0xPC<tab>name+0xOFF<tab>module                             its frames (text_rows.h)
  *
  *   # runtime.MemStats ...                                           a line for each number
  *   # BySize = ...

@@ -228,7 +228,7 @@ static void ask_loader(pp_malloc_hook *hook)
 
 /* ---- a library that came late ---- */
 
-/* What attach/slots.c takes for the real function. Its object may go, unless it is libc. */
+/* What attach/got.c takes for the real function. Its object may go, unless it is libc. */
 static void adopt_first(pp_malloc_hook *hook, bool of_libc)
 {
     const pp_malloc_hook *allocator = &pp_malloc_hook_malloc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_hidden.c: every hooked function that allocates is known as an allocator's, and few others.
+ * test_omitted_functions.c: every hooked function that allocates is known as an allocator's, and few others.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "symbol/hidden.h"
 #include "symbol/malloc_list.h"
+#include "symbol/omitted_functions.h"
 
 #define NAME_AND_SHAPE(name, shape) {#name, #shape},
 static const char *const hooks[][2] = {PP_MALLOC_LIST(NAME_AND_SHAPE)};

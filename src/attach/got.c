@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * slots.c: goes through the objects, fills their slots, and restores them.
+ * got.c: goes through the objects, fills their slots, and restores them.
  *
- *   pp_slots_fill --> what the memory allows (/proc/self/maps) --> what the objects define
+ *   pp_got_fill --> what the memory allows (/proc/self/maps) --> what the objects define
  *                 --> each object: each relocation --> look_at --> change
  *
  * A later call makes the list anew: a slot that has our function already keeps what the last list
@@ -13,10 +13,10 @@
  * Owns: the list.
  * Tested by: e2e.attached_hooks
  */
-#include "attach/slots.h"
+#include "attach/got.h"
 
-#include "attach/slot_memory.h"
-#include "attach/slot_object.h"
+#include "attach/got_memory.h"
+#include "attach/got_object.h"
 #include "base/arena.h"
 #include "modules/libc.h"
 #include "modules/loaded_objects.h"
@@ -64,7 +64,7 @@ typedef struct list {
 static struct {
     pp_lock lock;
     bool filled;
-    bool all; /* of PP_SLOTS_ALL */
+    bool all; /* of PP_GOT_ALL */
     bool unfinished;
     unsigned looks;
     uint64_t epoch;
@@ -74,13 +74,13 @@ static struct {
 
 typedef struct scan {
     const pp_loaded_objects *objects;
-    pp_slot_memory *memory;
+    pp_got_memory *memory;
     list *next;
-    pp_slots_report report;
+    pp_got_report report;
     bool unfinished;
     bool *ready; /* of each object: the loader was done with it before `memory` was read */
     /* Of the object that is looked at. */
-    pp_slot_object object;
+    pp_got_object object;
     size_t index;
     const pp_own_export *seen; /* a function of which a slot was bound; NULL: none yet */
     bool left;                 /* a slot that is not bound was left as it is */
@@ -129,7 +129,7 @@ static void index_by_address(list *l)
     }
 }
 
-static const slot *find(const list *l, const uintptr_t *at)
+static const slot *slot_at(const list *l, const uintptr_t *at)
 {
     if (l->by_address == NULL) {
         return NULL;
@@ -177,7 +177,7 @@ static void change(scan *s, uintptr_t *at, uintptr_t before, const pp_own_export
     if (!make_room(s->next)) {
         return;
     }
-    if (!pp_slot_memory_open(s->memory, (uintptr_t)at)) {
+    if (!pp_got_memory_open(s->memory, (uintptr_t)at)) {
         s->report.refused++;
     } else if (__atomic_compare_exchange_n(at, &before, e->entry, false, __ATOMIC_ACQ_REL,
                                            __ATOMIC_RELAXED)) {
@@ -189,7 +189,7 @@ static void change(scan *s, uintptr_t *at, uintptr_t before, const pp_own_export
 static bool look_at_bound(scan *s, uintptr_t *at, uintptr_t value, const pp_own_export *e)
 {
     if (value == e->entry) {
-        const slot *known = find(&state.present, at);
+        const slot *known = slot_at(&state.present, at);
         keep(s, at, known != NULL ? known->before : e->real, e->entry);
         return true;
     }
@@ -233,17 +233,17 @@ static void look_at_lazy(scan *s, uintptr_t *at, uintptr_t value, const char *na
     }
 }
 
-static void look_at_unbound(const pp_slot_reference *reference, void *context)
+static void look_at_unbound(const pp_got_reference *reference, void *context)
 {
     scan *s = context;
     uintptr_t value = __atomic_load_n(reference->slot, __ATOMIC_ACQUIRE);
     if (reference->is_call && reference->is_undefined &&
-        pp_slot_object_has_code(&s->object, value)) {
+        pp_got_object_has_code(&s->object, value)) {
         look_at_lazy(s, reference->slot, value, reference->name, reference->symbol);
     }
 }
 
-static void look_at(const pp_slot_reference *reference, void *context)
+static void look_at(const pp_got_reference *reference, void *context)
 {
     scan *s = context;
     uintptr_t *at = reference->slot;
@@ -267,25 +267,25 @@ static void look_at_slots(scan *s)
 {
     s->seen = NULL;
     s->left = false;
-    pp_slot_object_each(&s->object, look_at, s);
+    pp_got_object_each(&s->object, look_at, s);
     if (s->left && s->seen != NULL) {
         s->left = false;
-        pp_slot_object_each(&s->object, look_at_unbound, s);
+        pp_got_object_each(&s->object, look_at_unbound, s);
     }
     s->unfinished |= s->left;
-    pp_slot_memory_close(s->memory);
+    pp_got_memory_close(s->memory);
 }
 
 static int look_at_object(struct dl_phdr_info *info, size_t size, void *context)
 {
     scan *s = context;
     (void)size;
-    pp_slot_object_state found = pp_slot_object_read(&s->object, info);
+    pp_got_object_state found = pp_got_object_read(&s->object, info);
     bool ready = s->index < s->objects->count && s->ready[s->index];
-    if (found == PP_SLOT_OBJECT_IS_THERE && ready) {
+    if (found == PP_GOT_OBJECT_IS_THERE && ready) {
         look_at_slots(s);
     }
-    s->unfinished |= found != PP_SLOT_OBJECT_HAS_NONE && !ready;
+    s->unfinished |= found != PP_GOT_OBJECT_HAS_NONE && !ready;
     s->index++;
     return 0;
 }
@@ -296,7 +296,7 @@ static bool note_what_is_ready(scan *s)
 {
     s->ready = pp_arena_array(&s->next->arena, s->objects->count, sizeof *s->ready);
     for (size_t i = 0; s->ready != NULL && i < s->objects->count; i++) {
-        s->ready[i] = pp_slot_object_is_ready(s->objects->object[i].symbols.dynamic);
+        s->ready[i] = pp_got_object_is_ready(s->objects->object[i].symbols.dynamic);
     }
     return s->ready != NULL;
 }
@@ -306,10 +306,10 @@ static void look_at_all(pp_loaded_objects *objects, void *context)
     scan *s = context;
     s->objects = objects;
     if (note_what_is_ready(s)) {
-        pp_slot_memory_begin(s->memory);
+        pp_got_memory_begin(s->memory);
         pp_own_exports_refresh(objects);
         pp_libc_each_object(look_at_object, s);
-        pp_slot_memory_end(s->memory);
+        pp_got_memory_end(s->memory);
     }
 }
 
@@ -326,10 +326,10 @@ static bool is_due(uint64_t epoch)
     return slow && pp_clock_ns(CLOCK_MONOTONIC) - state.looked_ns >= unfinished_ns;
 }
 
-static void look(void (*real)(void), pp_slots_report *report)
+static void fill_all(void (*real)(void), pp_got_report *report)
 {
     list next = {.arena = PP_ARENA_INIT};
-    pp_slot_memory memory;
+    pp_got_memory memory;
     real();
     scan s = {.memory = &memory, .next = &next};
     pp_loaded_objects_read(look_at_all, &s);
@@ -342,45 +342,45 @@ static void look(void (*real)(void), pp_slots_report *report)
     *report = s.report;
 }
 
-bool pp_slots_fill(pp_slots_kind kind, void (*real)(void), pp_slots_report *report)
+bool pp_got_fill(pp_got_kind kind, void (*real)(void), pp_got_report *report)
 {
     if (pp_loader_is_suspect()) {
         return false;
     }
     pp_lock_take(&state.lock, pp_task_self());
     uint64_t epoch = pp_loader_epoch();
-    bool more = kind == PP_SLOTS_ALL && !state.all;
+    bool more = kind == PP_GOT_ALL && !state.all;
     state.all |= more;
     if (is_due(epoch) || more) {
         state.epoch = epoch;
-        look(real, report);
+        fill_all(real, report);
     }
     pp_lock_release(&state.lock);
     return true;
 }
 
-bool pp_slots_all_are_filled(void)
+bool pp_got_all_are_filled(void)
 {
     return __atomic_load_n(&state.all, __ATOMIC_ACQUIRE);
 }
 
 /* ---- the end ---- */
 
-static void restore_one(pp_slot_memory *memory, const slot *known)
+static void restore_one(pp_got_memory *memory, const slot *known)
 {
     uintptr_t ours = known->ours;
     if (__atomic_load_n(known->at, __ATOMIC_ACQUIRE) == ours &&
-        pp_slot_memory_open(memory, (uintptr_t)known->at)) {
+        pp_got_memory_open(memory, (uintptr_t)known->at)) {
         __atomic_compare_exchange_n(known->at, &ours, known->before, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_RELAXED);
     }
 }
 
 /* Only slots that are there still: the list is older than the last unload, perhaps. */
-static void restore(const pp_slot_reference *reference, void *context)
+static void restore(const pp_got_reference *reference, void *context)
 {
     scan *s = context;
-    const slot *known = find(&state.present, reference->slot);
+    const slot *known = slot_at(&state.present, reference->slot);
     if (known != NULL) {
         restore_one(s->memory, known);
     }
@@ -390,29 +390,29 @@ static int restore_object(struct dl_phdr_info *info, size_t size, void *context)
 {
     scan *s = context;
     (void)size;
-    if (pp_slot_object_read(&s->object, info) == PP_SLOT_OBJECT_IS_THERE) {
-        pp_slot_object_each(&s->object, restore, s);
-        pp_slot_memory_close(s->memory);
+    if (pp_got_object_read(&s->object, info) == PP_GOT_OBJECT_IS_THERE) {
+        pp_got_object_each(&s->object, restore, s);
+        pp_got_memory_close(s->memory);
     }
     return 0;
 }
 
-void pp_slots_restore(void)
+void pp_got_restore(void)
 {
-    pp_slot_memory memory;
+    pp_got_memory memory;
     pp_lock_take(&state.lock, pp_task_self());
     if (state.filled && !pp_loader_is_suspect()) {
-        pp_slot_memory_begin(&memory);
+        pp_got_memory_begin(&memory);
         scan s = {.memory = &memory};
         pp_libc_each_object(restore_object, &s);
-        pp_slot_memory_end(&memory);
+        pp_got_memory_end(&memory);
         release(&state.present);
         state.filled = state.all = state.unfinished = false;
     }
     pp_lock_release(&state.lock);
 }
 
-void pp_slots_after_fork(void)
+void pp_got_after_fork(void)
 {
     pp_lock_release(&state.lock);
 }

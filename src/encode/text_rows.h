@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * frame_comments.h: writes the lines of a text profile that name the function of each address
- * [runtime/pprof.printStackRecord].
+ * text_rows.h: writes the rows of a text profile, and below each the lines that name the function
+ * of each address [runtime/pprof.printStackRecord].
  *
  *   #\t0xPC\tname+0xOFF\tfile:line        or the module's path, if the line is unknown
  *
@@ -16,8 +16,8 @@
  * Zone: NORMAL, and the fatal-signal writer.
  * Owns: nothing: its memory goes with the arena.
  */
-#ifndef PP_ENCODE_FRAME_COMMENTS_H
-#define PP_ENCODE_FRAME_COMMENTS_H
+#ifndef PP_ENCODE_TEXT_ROWS_H
+#define PP_ENCODE_TEXT_ROWS_H
 
 #include "encode/location_names.h"
 #include "encode/shown_frames.h"
@@ -25,21 +25,21 @@
 
 #include <stdbool.h>
 
-typedef struct pp_frame_comments {
+typedef struct pp_frame_lines {
     const pp_profile *profile;
     pp_location_table locations;
     pp_location_names names;
     pp_shown_frames shown;
     bool hide_allocators; /* else hide only the roots */
-} pp_frame_comments;
+} pp_frame_lines;
 
 /* Finds the names of all frames of the profile's samples. 0 or -ENOMEM. */
-int pp_frame_comments_init(pp_frame_comments *comments, const pp_profile *profile,
-                           bool hide_allocators, pp_arena *arena);
+int pp_frame_lines_init(pp_frame_lines *frames, const pp_profile *profile, bool hide_allocators,
+                        pp_arena *arena);
 
 /* Writes the lines of one sample of the profile, and the empty line. */
-void pp_frame_comments_write(pp_frame_comments *comments, const pp_profile_sample *sample,
-                             pp_text_stream *out);
+void pp_frame_lines_write(pp_frame_lines *frames, const pp_profile_sample *sample,
+                          pp_text_stream *out);
 
 /* Writes a row of a text, and anything between the row and the lines of its frames. */
 typedef void pp_text_row(pp_text_stream *out, const pp_profile_sample *sample);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * hidden.h: recognizes functions that stacks omit, because readers do not need them.
+ * omitted_functions.h: recognizes functions that stacks omit, because readers do not need them.
  *
  * Zone: NORMAL, and the fatal-signal writer (reads only its arguments).
  */
-#ifndef PP_SYMBOL_HIDDEN_H
-#define PP_SYMBOL_HIDDEN_H
+#ifndef PP_SYMBOL_OMITTED_FUNCTIONS_H
+#define PP_SYMBOL_OMITTED_FUNCTIONS_H
 
 #include "elf/mapping.h"
 

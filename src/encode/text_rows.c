@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * frame_comments.c: measures the columns of frames, and writes rows with them.
+ * text_rows.c: measures the columns of frames, and writes rows with them.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no locks).
  */
-#include "encode/frame_comments.h"
+#include "encode/text_rows.h"
 
 #include "base/text.h"
 #include "modules/maps.h"
@@ -31,61 +31,61 @@ typedef struct place {
     uint32_t inlined; /* the number of its functions that are done */
 } place;
 
-int pp_frame_comments_init(pp_frame_comments *comments, const pp_profile *profile,
-                           bool hide_allocators, pp_arena *arena)
+int pp_frame_lines_init(pp_frame_lines *frames, const pp_profile *profile, bool hide_allocators,
+                        pp_arena *arena)
 {
-    *comments = (pp_frame_comments){.profile = profile, .hide_allocators = hide_allocators};
-    pp_location_table_init(&comments->locations, arena);
+    *frames = (pp_frame_lines){.profile = profile, .hide_allocators = hide_allocators};
+    pp_location_table_init(&frames->locations, arena);
     for (size_t i = 0; i < profile->sample_count; i++) {
         const pp_profile_sample *sample = &profile->samples[i];
         for (uint32_t k = 0; k < sample->depth; k++)
-            pp_location_table_id(&comments->locations, sample->pc[k] - 1);
+            pp_location_table_id(&frames->locations, sample->pc[k] - 1);
     }
-    if (comments->locations.failed)
+    if (frames->locations.failed)
         return -ENOMEM;
-    int error = pp_location_names_find(profile, &comments->locations, arena, &comments->names);
+    int error = pp_location_names_find(profile, &frames->locations, arena, &frames->names);
     if (error == 0)
-        error = pp_location_names_make_readable(&comments->names, comments->locations.count, arena);
+        error = pp_location_names_make_readable(&frames->names, frames->locations.count, arena);
     if (error == 0)
-        error = pp_shown_frames_init(&comments->shown, profile, &comments->locations,
-                                     &comments->names, arena);
+        error = pp_shown_frames_init(&frames->shown, profile, &frames->locations, &frames->names,
+                                     arena);
     return error;
 }
 
 /* Returns function number `inlined` at `pc`, the innermost being 0; *count is the number of
  * functions. */
-static frame frame_of(pp_frame_comments *comments, uintptr_t pc, uint32_t inlined, uint32_t *count)
+static frame frame_of(pp_frame_lines *frames, uintptr_t pc, uint32_t inlined, uint32_t *count)
 {
     frame f = {.address = pc - 1};
-    uint32_t id = pp_location_table_id(&comments->locations, f.address);
+    uint32_t id = pp_location_table_id(&frames->locations, f.address);
     *count = 1;
     if (id == 0)
         return f;
-    const pp_symbol *symbol = &comments->names.symbols[id - 1];
-    const pp_lines *lines = &comments->names.lines[id - 1];
-    uint32_t mapping = comments->locations.locations[id - 1].mapping;
+    const pp_symbol *symbol = &frames->names.symbols[id - 1];
+    const pp_lines *lines = &frames->names.lines[id - 1];
+    uint32_t mapping = frames->locations.locations[id - 1].mapping;
     f.name = symbol->is_place ? NULL : symbol->name; /* Go shows only the address, too */
-    f.text = symbol->is_place ? NULL : comments->names.readable[id - 1];
+    f.text = symbol->is_place ? NULL : frames->names.readable[id - 1];
     f.offset = f.address - symbol->entry;
-    if (mapping > 0 && mapping <= comments->profile->mapping_count)
-        f.module = comments->profile->mappings[mapping - 1].path;
+    if (mapping > 0 && mapping <= frames->profile->mapping_count)
+        f.module = frames->profile->mappings[mapping - 1].path;
     if (inlined < lines->count) {
         f.line = &lines->line[inlined];
         f.name = f.line->function;
-        f.text = comments->names.readable_lines[id - 1][inlined];
+        f.text = frames->names.readable_lines[id - 1][inlined];
         *count = lines->count;
     }
     return f;
 }
 
 /* Returns the next frame before frame `end` in *f; false: there is none. */
-static bool next_frame(pp_frame_comments *comments, const pp_profile_sample *sample, uint32_t end,
+static bool next_frame(pp_frame_lines *frames, const pp_profile_sample *sample, uint32_t end,
                        place *at, frame *f)
 {
     uint32_t count = 0;
     if (at->pc >= end)
         return false;
-    *f = frame_of(comments, sample->pc[at->pc], at->inlined, &count);
+    *f = frame_of(frames, sample->pc[at->pc], at->inlined, &count);
     if (++at->inlined >= count)
         *at = (place){.pc = at->pc + 1};
     return true;
@@ -128,12 +128,12 @@ static void pad(pp_text_stream *out, size_t cell, size_t widest)
 
 /* Measures the columns of a block: the lines from frame `f`, which precedes `at`, as long as the
  * frames have a name. */
-static void measure_block(pp_frame_comments *comments, const pp_profile_sample *sample,
-                          uint32_t end, frame f, place at, size_t *address, size_t *name)
+static void measure_block(pp_frame_lines *frames, const pp_profile_sample *sample, uint32_t end,
+                          frame f, place at, size_t *address, size_t *name)
 {
     bool more = true;
     *address = *name = 0;
-    for (; more && f.name != NULL; more = next_frame(comments, sample, end, &at, &f)) {
+    for (; more && f.name != NULL; more = next_frame(frames, sample, end, &at, &f)) {
         size_t widths[] = {address_width(&f), name_width(&f)};
         *address = widths[0] > *address ? widths[0] : *address;
         *name = widths[1] > *name ? widths[1] : *name;
@@ -164,23 +164,23 @@ static void write_named(const frame *f, size_t widest_address, size_t widest_nam
     write_origin(f, out);
 }
 
-void pp_frame_comments_write(pp_frame_comments *comments, const pp_profile_sample *sample,
-                             pp_text_stream *out)
+void pp_frame_lines_write(pp_frame_lines *frames, const pp_profile_sample *sample,
+                          pp_text_stream *out)
 {
     const pp_frame_range range =
-        pp_shown_frames_of(&comments->shown, sample, comments->hide_allocators);
+        pp_shown_frames_of(&frames->shown, sample, frames->hide_allocators);
     size_t widest_address = 0;
     size_t widest_name = 0;
     bool in_block = false;
     place at = {range.first, range.inlined};
     frame f;
-    while (next_frame(comments, sample, range.end, &at, &f)) {
+    while (next_frame(frames, sample, range.end, &at, &f)) {
         pp_text_stream_add(out, "#\t");
         if (f.name == NULL) {
             pp_text_stream_hex(out, f.address);
         } else {
             if (!in_block)
-                measure_block(comments, sample, range.end, f, at, &widest_address, &widest_name);
+                measure_block(frames, sample, range.end, f, at, &widest_address, &widest_name);
             write_named(&f, widest_address, widest_name, out);
         }
         in_block = f.name != NULL;
@@ -192,12 +192,12 @@ void pp_frame_comments_write(pp_frame_comments *comments, const pp_profile_sampl
 int pp_text_rows_write(pp_text_stream *out, const pp_profile *profile, pp_text_row *row, bool bare,
                        bool hide_allocators, pp_arena *arena)
 {
-    pp_frame_comments comments;
-    int error = bare ? 0 : pp_frame_comments_init(&comments, profile, hide_allocators, arena);
+    pp_frame_lines frames;
+    int error = bare ? 0 : pp_frame_lines_init(&frames, profile, hide_allocators, arena);
     for (size_t i = 0; error == 0 && out->error == 0 && i < profile->sample_count; i++) {
         row(out, &profile->samples[i]);
         if (!bare)
-            pp_frame_comments_write(&comments, &profile->samples[i], out);
+            pp_frame_lines_write(&frames, &profile->samples[i], out);
     }
     return error;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * slot_object.c: see slot_object.h.
+ * got_object.c: see got_object.h.
  *
  * Zone: NORMAL.
- * Tested by: e2e.attached_hooks, unit.slot_object
+ * Tested by: e2e.attached_hooks, unit.got_object
  */
-#include "attach/slot_object.h"
+#include "attach/got_object.h"
 
-#include "arch/slot_types.h"
+#include "arch/got_types.h"
 #include "base/path.h"
 #include "modules/find_object.h"
 #include "sys/safe_read.h"
@@ -20,7 +20,7 @@ static const char own_stem[] = "libpprof";
 
 /* ---- checked addresses ---- */
 
-static const ElfW(Phdr) * segment_of(const pp_slot_object *o, uintptr_t address)
+static const ElfW(Phdr) * segment_of(const pp_got_object *o, uintptr_t address)
 {
     for (unsigned i = 0; i < o->info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &o->info->dlpi_phdr[i];
@@ -32,23 +32,23 @@ static const ElfW(Phdr) * segment_of(const pp_slot_object *o, uintptr_t address)
 }
 
 /* Whether all bytes are in one segment. */
-static bool contains(const pp_slot_object *o, uintptr_t address, size_t size)
+static bool contains(const pp_got_object *o, uintptr_t address, size_t size)
 {
     const ElfW(Phdr) *p = segment_of(o, address);
     return p != NULL && size <= o->info->dlpi_addr + p->p_vaddr + p->p_memsz - address;
 }
 
-static bool is_page_there(pp_slot_object *o, uintptr_t address)
+static bool is_page_there(pp_got_object *o, uintptr_t address)
 {
     uintptr_t number = address / PAGE;
-    uintptr_t *known = &o->pages[number % PP_SLOT_PAGES];
+    uintptr_t *known = &o->pages[number % PP_GOT_PAGES];
     if (*known != number && pp_page_readable(address)) {
         *known = number;
     }
     return *known == number;
 }
 
-static bool is_there(pp_slot_object *o, const void *what, size_t size)
+static bool is_there(pp_got_object *o, const void *what, size_t size)
 {
     uintptr_t address = (uintptr_t)what;
     return contains(o, address, size) && is_page_there(o, address) &&
@@ -56,7 +56,7 @@ static bool is_there(pp_slot_object *o, const void *what, size_t size)
 }
 
 /* A text that ends in the segment, and is not longer than any name that is looked for. */
-static bool is_text_there(pp_slot_object *o, const char *text)
+static bool is_text_there(pp_got_object *o, const char *text)
 {
     for (size_t i = 0; i < NAME_MAX_BYTES; i++) {
         uintptr_t address = (uintptr_t)text + i;
@@ -71,7 +71,7 @@ static bool is_text_there(pp_slot_object *o, const char *text)
     return false;
 }
 
-bool pp_slot_object_has_code(const pp_slot_object *o, uintptr_t address)
+bool pp_got_object_has_code(const pp_got_object *o, uintptr_t address)
 {
     const ElfW(Phdr) *p = segment_of(o, address);
     return p != NULL && (p->p_flags & PF_X) != 0;
@@ -80,7 +80,7 @@ bool pp_slot_object_has_code(const pp_slot_object *o, uintptr_t address)
 /* ---- the tables ---- */
 
 /* Where the loader has relocated the section in place, or not. */
-static uintptr_t address_in(const pp_slot_object *o, uintptr_t value)
+static uintptr_t address_in(const pp_got_object *o, uintptr_t value)
 {
     uintptr_t moved = value + o->info->dlpi_addr;
     return segment_of(o, value) != NULL ? value : moved;
@@ -96,7 +96,7 @@ static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info *info)
     return NULL;
 }
 
-static void set_table(pp_slot_object *o, unsigned i, uintptr_t value, size_t size)
+static void set_table(pp_got_object *o, unsigned i, uintptr_t value, size_t size)
 {
     uintptr_t at = address_in(o, value);
     if (value != 0 && at % sizeof(uintptr_t) == 0 && contains(o, at, size)) {
@@ -105,7 +105,7 @@ static void set_table(pp_slot_object *o, unsigned i, uintptr_t value, size_t siz
     }
 }
 
-static bool read_tables(pp_slot_object *o, const ElfW(Dyn) * dynamic)
+static bool read_tables(pp_got_object *o, const ElfW(Dyn) * dynamic)
 {
     uintptr_t rela = 0;
     uintptr_t calls = 0;
@@ -135,26 +135,26 @@ static bool is_own(const struct dl_phdr_info *info)
 }
 
 /* _dl_find_object knows an object from the moment when the loader has relocated it. */
-bool pp_slot_object_is_ready(const ElfW(Dyn) * dynamic)
+bool pp_got_object_is_ready(const ElfW(Dyn) * dynamic)
 {
     struct dl_find_object found;
     return _dl_find_object == NULL || _dl_find_object((void *)(uintptr_t)dynamic, &found) == 0;
 }
 
-pp_slot_object_state pp_slot_object_read(pp_slot_object *o, const struct dl_phdr_info *info)
+pp_got_object_state pp_got_object_read(pp_got_object *o, const struct dl_phdr_info *info)
 {
-    *o = (pp_slot_object){.info = info};
+    *o = (pp_got_object){.info = info};
     const ElfW(Dyn) *dynamic = dynamic_of(info);
     if (dynamic == NULL || is_own(info) || !read_tables(o, dynamic)) {
-        return PP_SLOT_OBJECT_HAS_NONE;
+        return PP_GOT_OBJECT_HAS_NONE;
     }
-    return pp_slot_object_is_ready(dynamic) ? PP_SLOT_OBJECT_IS_THERE : PP_SLOT_OBJECT_IS_NOT_READY;
+    return pp_got_object_is_ready(dynamic) ? PP_GOT_OBJECT_IS_THERE : PP_GOT_OBJECT_IS_NOT_READY;
 }
 
 /* ---- references ---- */
 
-static bool read_reference(pp_slot_object *o, const ElfW(Rela) * r, pp_slot_type type,
-                           pp_slot_reference *reference)
+static bool read_reference(pp_got_object *o, const ElfW(Rela) * r, pp_got_type type,
+                           pp_got_reference *reference)
 {
     uint32_t index = (uint32_t)ELF64_R_SYM(r->r_info);
     const ElfW(Sym) *symbol = &o->symbols.symbols[index];
@@ -162,22 +162,22 @@ static bool read_reference(pp_slot_object *o, const ElfW(Rela) * r, pp_slot_type
     if (index == 0 || at % sizeof(uintptr_t) != 0 || !is_there(o, symbol, sizeof *symbol)) {
         return false;
     }
-    *reference = (pp_slot_reference){.slot = (uintptr_t *)at,
-                                     .name = o->symbols.names + symbol->st_name,
-                                     .symbol = index,
-                                     .is_call = type == PP_SLOT_CALL,
-                                     .is_undefined = symbol->st_shndx == SHN_UNDEF};
+    *reference = (pp_got_reference){.slot = (uintptr_t *)at,
+                                    .name = o->symbols.names + symbol->st_name,
+                                    .symbol = index,
+                                    .is_call = type == PP_GOT_CALL,
+                                    .is_undefined = symbol->st_shndx == SHN_UNDEF};
     return is_text_there(o, reference->name) && is_there(o, reference->slot, sizeof at);
 }
 
-void pp_slot_object_each(pp_slot_object *o, pp_slot_visit *visit, void *context)
+void pp_got_object_each(pp_got_object *o, pp_got_visit *visit, void *context)
 {
-    pp_slot_reference reference;
-    for (unsigned table = 0; table < PP_SLOT_TABLES; table++) {
+    pp_got_reference reference;
+    for (unsigned table = 0; table < PP_GOT_TABLES; table++) {
         for (size_t i = 0; i < o->counts[table]; i++) {
             const ElfW(Rela) *r = &o->tables[table][i];
-            pp_slot_type type = is_there(o, r, sizeof *r) ? pp_slot_type_of(r) : PP_SLOT_NONE;
-            if (type != PP_SLOT_NONE && read_reference(o, r, type, &reference)) {
+            pp_got_type type = is_there(o, r, sizeof *r) ? pp_got_type_of(r) : PP_GOT_NONE;
+            if (type != PP_GOT_NONE && read_reference(o, r, type, &reference)) {
                 visit(&reference, context);
             }
         }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_slot_memory.c: a read-only page becomes writable, and read-only again.
+ * test_got_memory.c: a read-only page becomes writable, and read-only again.
  */
-#include "attach/slot_memory.h"
+#include "attach/got_memory.h"
 
 #include "modules/maps.h"
 
@@ -44,19 +44,19 @@ static void one_page_is_open_at_a_time(void **state)
 {
     (void)state;
     char *memory = map(PROT_READ);
-    pp_slot_memory m;
-    pp_slot_memory_begin(&m);
-    assert_true(pp_slot_memory_open(&m, (uintptr_t)memory + 8));
+    pp_got_memory m;
+    pp_got_memory_begin(&m);
+    assert_true(pp_got_memory_open(&m, (uintptr_t)memory + 8));
     memory[8] = 1;
-    assert_true(pp_slot_memory_open(&m, (uintptr_t)memory + 16));
+    assert_true(pp_got_memory_open(&m, (uintptr_t)memory + 16));
     memory[16] = 1;
-    assert_true(pp_slot_memory_open(&m, (uintptr_t)memory + PAGE));
+    assert_true(pp_got_memory_open(&m, (uintptr_t)memory + PAGE));
     memory[PAGE] = 1;
     assert_false(is_writable(memory));
     assert_true(is_writable(memory + PAGE));
-    pp_slot_memory_close(&m);
+    pp_got_memory_close(&m);
     assert_false(is_writable(memory + PAGE));
-    pp_slot_memory_end(&m);
+    pp_got_memory_end(&m);
     munmap(memory, PAGES * (size_t)PAGE);
 }
 
@@ -64,10 +64,10 @@ static void a_writable_page_stays_writable(void **state)
 {
     (void)state;
     char *memory = map(PROT_READ | PROT_WRITE);
-    pp_slot_memory m;
-    pp_slot_memory_begin(&m);
-    assert_true(pp_slot_memory_open(&m, (uintptr_t)memory));
-    pp_slot_memory_end(&m);
+    pp_got_memory m;
+    pp_got_memory_begin(&m);
+    assert_true(pp_got_memory_open(&m, (uintptr_t)memory));
+    pp_got_memory_end(&m);
     assert_true(is_writable(memory));
     munmap(memory, PAGES * (size_t)PAGE);
 }
@@ -75,11 +75,11 @@ static void a_writable_page_stays_writable(void **state)
 static void what_is_mapped_later_is_refused(void **state)
 {
     (void)state;
-    pp_slot_memory m;
-    pp_slot_memory_begin(&m);
+    pp_got_memory m;
+    pp_got_memory_begin(&m);
     char *memory = map(PROT_READ);
-    assert_false(pp_slot_memory_open(&m, (uintptr_t)memory));
-    pp_slot_memory_end(&m);
+    assert_false(pp_got_memory_open(&m, (uintptr_t)memory));
+    pp_got_memory_end(&m);
     munmap(memory, PAGES * (size_t)PAGE);
 }
 
@@ -87,11 +87,11 @@ static void what_is_not_readable_or_not_there_is_refused(void **state)
 {
     (void)state;
     char *memory = map(PROT_NONE);
-    pp_slot_memory m;
-    pp_slot_memory_begin(&m);
-    assert_false(pp_slot_memory_open(&m, (uintptr_t)memory));
-    assert_false(pp_slot_memory_open(&m, 16));
-    pp_slot_memory_end(&m);
+    pp_got_memory m;
+    pp_got_memory_begin(&m);
+    assert_false(pp_got_memory_open(&m, (uintptr_t)memory));
+    assert_false(pp_got_memory_open(&m, 16));
+    pp_got_memory_end(&m);
     munmap(memory, PAGES * (size_t)PAGE);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * hidden.c: names of allocators' functions and of thread roots.
+ * omitted_functions.c: names of allocators' functions and of thread roots.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  */
-#include "symbol/hidden.h"
+#include "symbol/omitted_functions.h"
 
 #include "arch/shown_as.h"
 #include "base/path.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * slot_memory.c: see slot_memory.h.
+ * got_memory.c: see got_memory.h.
  *
  * Zone: NORMAL.
- * Tested by: unit.slot_memory
+ * Tested by: unit.got_memory
  */
-#include "attach/slot_memory.h"
+#include "attach/got_memory.h"
 
 #include "arch/system_call.h"
 #include "modules/maps.h"
@@ -30,29 +30,29 @@ static int protection_of(const pp_map_line *line)
            (line->executable ? PROT_EXEC : 0);
 }
 
-void pp_slot_memory_begin(pp_slot_memory *m)
+void pp_got_memory_begin(pp_got_memory *m)
 {
     char *text = NULL;
     size_t length = 0;
     pp_map_line line;
-    *m = (pp_slot_memory){.arena = PP_ARENA_INIT};
+    *m = (pp_got_memory){.arena = PP_ARENA_INIT};
     if (pp_maps_text(&m->arena, &text, &length) != 0) {
         return;
     }
     m->ranges = pp_arena_array(&m->arena, count_lines(text) + 1, sizeof *m->ranges);
     while (m->ranges != NULL && pp_maps_next(&text, &line)) {
-        m->ranges[m->count++] = (pp_slot_range){line.start, line.limit, protection_of(&line)};
+        m->ranges[m->count++] = (pp_got_range){line.start, line.limit, protection_of(&line)};
     }
 }
 
-void pp_slot_memory_end(pp_slot_memory *m)
+void pp_got_memory_end(pp_got_memory *m)
 {
-    pp_slot_memory_close(m);
+    pp_got_memory_close(m);
     pp_arena_release(&m->arena);
 }
 
 /* The last range that begins at the address or before. */
-static const pp_slot_range *range_of(const pp_slot_memory *m, uintptr_t address)
+static const pp_got_range *range_of(const pp_got_memory *m, uintptr_t address)
 {
     size_t low = 0;
     size_t high = m->count;
@@ -72,7 +72,7 @@ static bool protect(uintptr_t at, int protection)
     return pp_system_call(SYS_mprotect, at, page, protection) == 0;
 }
 
-void pp_slot_memory_close(pp_slot_memory *m)
+void pp_got_memory_close(pp_got_memory *m)
 {
     if (m->open != 0) {
         protect(m->open, m->before);
@@ -80,14 +80,14 @@ void pp_slot_memory_close(pp_slot_memory *m)
     }
 }
 
-bool pp_slot_memory_open(pp_slot_memory *m, uintptr_t address)
+bool pp_got_memory_open(pp_got_memory *m, uintptr_t address)
 {
     uintptr_t at = address & ~(page - 1);
     if (m->open == at && at != 0) {
         return true;
     }
-    pp_slot_memory_close(m);
-    const pp_slot_range *range = range_of(m, address);
+    pp_got_memory_close(m);
+    const pp_got_range *range = range_of(m, address);
     if (range == NULL || (range->protection & PROT_READ) == 0) {
         return false;
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_slot_object.c: the references of an object that is made here, whole and with tables that lead
+ * test_got_object.c: the references of an object that is made here, whole and with tables that lead
  * elsewhere.
  */
-#include "attach/slot_object.h"
+#include "attach/got_object.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ typedef struct made {
     char *page;
     struct dl_phdr_info info;
     ElfW(Phdr) headers[2];
-    pp_slot_object object;
+    pp_got_object object;
 } made;
 
 static ElfW(Dyn) * dynamic_of(const made *m)
@@ -72,7 +72,7 @@ typedef struct seen {
     unsigned calls, pointers;
 } seen;
 
-static void note(const pp_slot_reference *reference, void *context)
+static void note(const pp_got_reference *reference, void *context)
 {
     seen *s = context;
     uintptr_t offset = (uintptr_t)reference->slot - (uintptr_t)s->of->page;
@@ -92,8 +92,8 @@ static void note(const pp_slot_reference *reference, void *context)
 static unsigned references_of(made *m)
 {
     seen s = {.of = m};
-    (void)pp_slot_object_read(&m->object, &m->info);
-    pp_slot_object_each(&m->object, note, &s);
+    (void)pp_got_object_read(&m->object, &m->info);
+    pp_got_object_each(&m->object, note, &s);
     munmap(m->page, PAGE);
     return 10 * s.calls + s.pointers;
 }
@@ -112,7 +112,7 @@ static void this_library_has_none(void **state)
     (void)state;
     make(&m);
     m.info.dlpi_name = "/lib/libpprof-http.so.0";
-    assert_int_equal(pp_slot_object_read(&m.object, &m.info), PP_SLOT_OBJECT_HAS_NONE);
+    assert_int_equal(pp_got_object_read(&m.object, &m.info), PP_GOT_OBJECT_HAS_NONE);
     munmap(m.page, PAGE);
 }
 
@@ -121,7 +121,7 @@ static void an_object_that_nobody_has_loaded_is_not_ready(void **state)
     made m;
     (void)state;
     make(&m);
-    assert_int_equal(pp_slot_object_read(&m.object, &m.info), PP_SLOT_OBJECT_IS_NOT_READY);
+    assert_int_equal(pp_got_object_read(&m.object, &m.info), PP_GOT_OBJECT_IS_NOT_READY);
     munmap(m.page, PAGE);
 }
 
@@ -130,9 +130,9 @@ static void code_is_where_the_segments_say(void **state)
     made m;
     (void)state;
     make(&m);
-    (void)pp_slot_object_read(&m.object, &m.info);
-    assert_true(pp_slot_object_has_code(&m.object, (uintptr_t)m.page + 16));
-    assert_false(pp_slot_object_has_code(&m.object, (uintptr_t)m.page + PAGE));
+    (void)pp_got_object_read(&m.object, &m.info);
+    assert_true(pp_got_object_has_code(&m.object, (uintptr_t)m.page + 16));
+    assert_false(pp_got_object_has_code(&m.object, (uintptr_t)m.page + PAGE));
     munmap(m.page, PAGE);
 }
 
@@ -189,7 +189,7 @@ static void a_dynamic_section_without_an_end_ends(void **state)
     for (size_t i = RELA; i < PAGE; i += sizeof(ElfW(Dyn))) {
         m.page[i] |= 1; /* no tag is DT_NULL */
     }
-    (void)pp_slot_object_read(&m.object, &m.info);
+    (void)pp_got_object_read(&m.object, &m.info);
     munmap(m.page, PAGE);
 }
 

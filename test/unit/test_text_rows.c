@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_frame_comments.c: the lines of frames: columns as Go's tabwriter makes them, hidden frames.
+ * test_text_rows.c: the lines of frames: columns as Go's tabwriter makes them, hidden frames.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "elf_image.h"
-#include "encode/frame_comments.h"
+#include "encode/text_rows.h"
 #include "memory_writer.h"
 #include "symbol/lines.h"
 
@@ -61,12 +61,12 @@ static const char *lines_of(const frame *frames, uint32_t depth, bool hide_alloc
                                 .mapping_count = 1,
                                 .symbolize = symbolize};
     pp_arena arena = PP_ARENA_INIT;
-    pp_frame_comments comments;
+    pp_frame_lines comments;
     pp_text_stream out;
     memory_writer_reset(&sink);
     pp_text_stream_init(&out, memory_writer_of(&sink));
-    assert_int_equal(pp_frame_comments_init(&comments, &profile, hide_allocators, &arena), 0);
-    pp_frame_comments_write(&comments, &sample, &out);
+    assert_int_equal(pp_frame_lines_init(&comments, &profile, hide_allocators, &arena), 0);
+    pp_frame_lines_write(&comments, &sample, &out);
     assert_int_equal(pp_text_stream_finish(&out), 0);
     pp_arena_release(&arena);
     sink.data[sink.size] = '\0';
