@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "api/preload.h"
 #include "spare_library.h"
 #include "modules/loader.h"
 #include "modules/modules.h"
