@@ -26,7 +26,8 @@ enum {
     DYNAMIC_MAX = 1 << 10,
     DYNAMIC_WINDOW = 32,        /* entries of one read: most files have no more */
     LOADED_TABLE_MAX = 1 << 28, /* a browser's relocations take a fifth of it */
-    DEBUG_ROOT_MAX = 128
+    DEBUG_ROOT_MAX = 128,
+    SECTION_NAME_MAX = 16 /* of the names that are looked for */
 };
 
 static const uint64_t ADDRESS_LIMIT = (uint64_t)1 << 56; /* more than any processor's user space */
@@ -94,7 +95,7 @@ bool pp_elf_read(const pp_elf *elf, uint64_t offset, void *to, size_t size)
 
 /* ---- Opening ------------------------------------------------------------------------------- */
 
-static bool read_section(const pp_elf *elf, uint64_t index, Elf64_Shdr *section)
+bool pp_elf_section(const pp_elf *elf, uint64_t index, Elf64_Shdr *section)
 {
     return index < elf->section_count &&
            pp_elf_read(elf, elf->header.e_shoff + index * sizeof(*section), section,
@@ -228,17 +229,22 @@ void pp_elf_close(pp_elf *elf)
 
 /* ---- Segments and notes -------------------------------------------------------------------- */
 
-static bool read_segment(const pp_elf *elf, unsigned index, Elf64_Phdr *segment)
+bool pp_elf_segment(const pp_elf *elf, unsigned index, Elf64_Phdr *segment)
 {
     uint64_t offset;
-    if (index >= elf->header.e_phnum || index >= SEGMENTS_MAX ||
-        elf->header.e_phentsize != sizeof(*segment) ||
-        __builtin_add_overflow(elf->header.e_phoff, index * sizeof(*segment), &offset) ||
-        !pp_elf_read(elf, offset, segment, sizeof(*segment)))
-        return false;
-    if (elf->is_loaded)
+    return index < elf->header.e_phnum && index < SEGMENTS_MAX &&
+           elf->header.e_phentsize == sizeof(*segment) &&
+           !__builtin_add_overflow(elf->header.e_phoff, index * sizeof(*segment), &offset) &&
+           pp_elf_read(elf, offset, segment, sizeof(*segment));
+}
+
+static bool read_segment(const pp_elf *elf, unsigned index, Elf64_Phdr *segment)
+{
+    bool found = pp_elf_segment(elf, index, segment);
+    if (found && elf->is_loaded) {
         segment->p_offset = elf->bias + segment->p_vaddr;
-    return true;
+    }
+    return found;
 }
 
 static bool read_notes(const pp_elf *elf, uint64_t offset, uint64_t size, uint64_t alignment,
@@ -260,7 +266,7 @@ bool pp_elf_file_build_id(const pp_elf *elf, uint8_t build_id[PP_BUILD_ID_MAX],
             return true;
     }
     Elf64_Shdr section;
-    for (uint64_t i = 0; read_section(elf, i, &section); i++) {
+    for (uint64_t i = 0; pp_elf_section(elf, i, &section); i++) {
         if (section.sh_type == SHT_NOTE &&
             read_notes(elf, section.sh_offset, section.sh_size, section.sh_addralign, build_id,
                        build_id_size))
@@ -299,9 +305,9 @@ static bool set_symbols(const pp_elf *elf, pp_elf_symbols *symbols, uint64_t off
 bool pp_elf_symbols_by_section(const pp_elf *elf, uint32_t type, pp_elf_symbols *symbols)
 {
     Elf64_Shdr section, names;
-    for (uint64_t i = 0; read_section(elf, i, &section); i++) {
+    for (uint64_t i = 0; pp_elf_section(elf, i, &section); i++) {
         if (section.sh_type == type && section.sh_entsize == sizeof(Elf64_Sym) &&
-            read_section(elf, section.sh_link, &names) && names.sh_type == SHT_STRTAB &&
+            pp_elf_section(elf, section.sh_link, &names) && names.sh_type == SHT_STRTAB &&
             set_symbols(elf, symbols, section.sh_offset, section.sh_size, names.sh_offset,
                         names.sh_size))
             return true;
@@ -312,7 +318,7 @@ bool pp_elf_symbols_by_section(const pp_elf *elf, uint32_t type, pp_elf_symbols 
 bool pp_elf_section_range(const pp_elf *elf, uint16_t index, uint64_t *start, uint64_t *limit)
 {
     Elf64_Shdr section;
-    if (index == SHN_UNDEF || index >= SHN_LORESERVE || !read_section(elf, index, &section) ||
+    if (index == SHN_UNDEF || index >= SHN_LORESERVE || !pp_elf_section(elf, index, &section) ||
         (section.sh_flags & SHF_ALLOC) == 0)
         return false;
     uint64_t end;
@@ -483,28 +489,29 @@ bool pp_elf_relocations_find(const pp_elf *elf, pp_elf_relocations *relocations)
     return relocations->part[0].count + relocations->part[1].count > 0;
 }
 
-static bool is_stubs(const pp_elf *elf, const Elf64_Shdr *section, const Elf64_Shdr *names)
+bool pp_elf_section_begins(const pp_elf *elf, const Elf64_Shdr *section, const char *text,
+                           size_t length)
 {
-    static const char prefix[] = ".plt";
-    char name[sizeof(prefix) - 1];
-    return section->sh_type == SHT_PROGBITS && (section->sh_flags & SHF_EXECINSTR) != 0 &&
-           section->sh_name < names->sh_size &&
-           pp_elf_read(elf, names->sh_offset + section->sh_name, name, sizeof(name)) &&
-           memcmp(name, prefix, sizeof(name)) == 0;
+    char name[SECTION_NAME_MAX];
+    Elf64_Shdr names;
+    return length <= sizeof(name) && pp_elf_section(elf, elf->header.e_shstrndx, &names) &&
+           section->sh_name < names.sh_size &&
+           pp_elf_read(elf, names.sh_offset + section->sh_name, name, length) &&
+           memcmp(name, text, length) == 0;
 }
 
 bool pp_elf_stubs_next(const pp_elf *elf, uint64_t *index, pp_elf_stubs *stubs)
 {
-    Elf64_Shdr section, names;
+    static const char prefix[] = ".plt";
+    Elf64_Shdr section;
     uint64_t end;
-    if (!read_section(elf, elf->header.e_shstrndx, &names))
-        return false;
-    while (read_section(elf, (*index)++, &section)) {
-        if (!is_stubs(elf, &section, &names) ||
-            __builtin_add_overflow(section.sh_addr, section.sh_size, &end))
-            continue;
-        *stubs = (pp_elf_stubs){section.sh_addr, end, section.sh_offset, section.sh_entsize};
-        return true;
+    while (pp_elf_section(elf, (*index)++, &section)) {
+        if (section.sh_type == SHT_PROGBITS && (section.sh_flags & SHF_EXECINSTR) != 0 &&
+            pp_elf_section_begins(elf, &section, prefix, sizeof(prefix) - 1) &&
+            !__builtin_add_overflow(section.sh_addr, section.sh_size, &end)) {
+            *stubs = (pp_elf_stubs){section.sh_addr, end, section.sh_offset, section.sh_entsize};
+            return true;
+        }
     }
     return false;
 }

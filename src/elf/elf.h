@@ -75,6 +75,15 @@ bool pp_elf_read(const pp_elf *elf, uint64_t offset, void *to, size_t size);
 /* Copies the existing bytes of [offset, offset + size), and returns their number. */
 size_t pp_elf_read_some(const pp_elf *elf, uint64_t offset, void *to, size_t size);
 
+/* Reads a program header, or a section header, as it is in the file; false if there is none of this
+ * number. */
+bool pp_elf_segment(const pp_elf *elf, unsigned index, Elf64_Phdr *segment);
+bool pp_elf_section(const pp_elf *elf, uint64_t index, Elf64_Shdr *section);
+
+/* Whether the section's name begins with the `length` bytes at `text`. A NUL among them ends it. */
+bool pp_elf_section_begins(const pp_elf *elf, const Elf64_Shdr *section, const char *text,
+                           size_t length);
+
 /* Finds the build id in the PT_NOTE segments, else in the SHT_NOTE sections (in debug files only
  * these are in order). Stores as pp_note_build_id() does; false if there is none. */
 bool pp_elf_file_build_id(const pp_elf *elf, uint8_t build_id[PP_BUILD_ID_MAX],

@@ -6,18 +6,11 @@
  */
 #include "modules/module_cfi.h"
 
-#include "arch/system_call.h"
+#include "elf/elf.h"
 #include "sys/apart.h"
 
-#include <elf.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
-
-enum {
-    MAX_SECTIONS = 4096,     /* a linked object has 40 */
-    MAX_PROGRAM_HEADERS = 64 /* a linked object has a dozen */
-};
 
 /* ---- objects with .eh_frame_hdr ---- */
 
@@ -68,44 +61,28 @@ static void describe_by_header(const struct dl_phdr_info *info, const ElfW(Phdr)
 
 /* ---- objects without .eh_frame_hdr ---- */
 
-static bool read_at(long fd, void *to, size_t size, uint64_t offset)
+/* Whether this is the loaded file, not another file that has taken its name since. */
+static bool is_file_of(const pp_elf *elf, const struct dl_phdr_info *info)
 {
-    return pp_system_call(SYS_pread64, fd, to, size, offset) == (long)size;
+    Elf64_Phdr segment;
+    unsigned i = 0;
+    while (i < info->dlpi_phnum && pp_elf_segment(elf, i, &segment) &&
+           memcmp(&segment, &info->dlpi_phdr[i], sizeof segment) == 0) {
+        i++;
+    }
+    return i == info->dlpi_phnum && i == elf->header.e_phnum;
 }
 
-/* Whether `fd` is the loaded file, not another file that has taken its name since. */
-static bool is_file_of(long fd, const struct dl_phdr_info *info, ElfW(Ehdr) * file)
-{
-    ElfW(Phdr) headers[MAX_PROGRAM_HEADERS] = {0};
-    size_t size = info->dlpi_phnum * sizeof *headers;
-    return read_at(fd, file, sizeof *file, 0) && memcmp(file->e_ident, ELFMAG, SELFMAG) == 0 &&
-           file->e_phentsize == sizeof *headers && file->e_phnum == info->dlpi_phnum &&
-           info->dlpi_phnum <= MAX_PROGRAM_HEADERS && read_at(fd, headers, size, file->e_phoff) &&
-           memcmp(headers, info->dlpi_phdr, size) == 0;
-}
-
-static bool read_section(long fd, const ElfW(Ehdr) * file, unsigned index, ElfW(Shdr) * section)
-{
-    return read_at(fd, section, sizeof *section, file->e_shoff + (uint64_t)index * sizeof *section);
-}
-
-static bool find_section(long fd, const ElfW(Ehdr) * file, ElfW(Shdr) * section)
+static bool find_section(const pp_elf *elf, Elf64_Shdr *section)
 {
     static const char wanted[] = ".eh_frame";
-    char name[sizeof wanted] = "";
-    ElfW(Shdr) names = {0};
-    if (file->e_shentsize != sizeof *section || file->e_shnum > MAX_SECTIONS ||
-        !read_section(fd, file, file->e_shstrndx, &names)) {
-        return false;
+    uint64_t i = 1;
+    while (pp_elf_section(elf, i, section) &&
+           ((section->sh_flags & SHF_ALLOC) == 0 ||
+            !pp_elf_section_begins(elf, section, wanted, sizeof wanted))) {
+        i++;
     }
-    for (unsigned i = 1; i < file->e_shnum && read_section(fd, file, i, section); i++) {
-        if ((section->sh_flags & SHF_ALLOC) && section->sh_name < names.sh_size &&
-            read_at(fd, name, sizeof name, names.sh_offset + section->sh_name) &&
-            memcmp(name, wanted, sizeof wanted) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return i < elf->section_count;
 }
 
 typedef struct description {
@@ -120,19 +97,17 @@ static void describe_by_section(void *of_description)
     const description *d = of_description;
     const struct dl_phdr_info *info = d->info;
     pp_module *module = d->module;
-    ElfW(Ehdr) file = {0};
-    ElfW(Shdr) section = {0};
-    long fd =
-        pp_system_call(SYS_openat, AT_FDCWD, d->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0) {
+    pp_elf elf;
+    Elf64_Shdr section;
+    if (pp_elf_open(&elf, d->path) != 0) {
         return;
     }
-    if (is_file_of(fd, info, &file) && find_section(fd, &file, &section) &&
-        section.sh_size >= LEAST && segment_of(info, section.sh_addr, section.sh_size) != NULL) {
+    if (is_file_of(&elf, info) && find_section(&elf, &section) && section.sh_size >= LEAST &&
+        segment_of(info, section.sh_addr, section.sh_size) != NULL) {
         module->eh_frame_hdr = module->cfi_lo = info->dlpi_addr + section.sh_addr;
         module->cfi_hi = module->cfi_lo + section.sh_size;
     }
-    pp_system_call(SYS_close, fd);
+    pp_elf_close(&elf);
 }
 
 void pp_module_cfi_describe(const struct dl_phdr_info *info, const char *path, pp_module *module)

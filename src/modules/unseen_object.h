@@ -3,7 +3,7 @@
  * unseen_object.h: reads an object that is mapped and that no scan has seen: in a fatal signal's
  * handler nobody can ask the loader, and the program may be in dlopen.
  *
- * Zone: SIGNAL. Checks all memory that it reads: another thread may unload the object.
+ * Zone: NORMAL, and the fatal-signal writer. Checks all memory that it reads: another thread may unload the object.
  */
 #ifndef PP_MODULES_UNSEEN_OBJECT_H
 #define PP_MODULES_UNSEEN_OBJECT_H

@@ -110,6 +110,8 @@ static file make_file(void)
              [3] = {.sh_name = 17, .sh_offset = offsetof(file, names), .sh_size = sizeof f.names}},
         .names = "\0.text\0.eh_frame\0.shstrtab"};
     memcpy(f.elf.e_ident, ELFMAG, SELFMAG);
+    f.elf.e_ident[EI_CLASS] = ELFCLASS64;
+    f.elf.e_ident[EI_DATA] = ELFDATA2LSB;
     memcpy(f.headers, usual_headers, sizeof f.headers);
     memcpy(headers, usual_headers, sizeof headers);
     return f;
