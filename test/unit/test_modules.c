@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "spare_library.h"
-#include "host/start.h"
+#include "api/preload.h"
 #include "modules/modules.h"
 
 #include <pthread.h>

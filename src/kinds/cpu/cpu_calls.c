@@ -7,6 +7,7 @@
  */
 #include "pprof.h"
 
+#include "host/pausable.h"
 #include "kinds/cpu/cpu_control.h"
 
 #include <errno.h>
@@ -27,6 +28,9 @@ int pprof_start_cpu_profile_opts(pprof_writer writer, const pprof_cpu_options *o
         request.hz = options->hz;
         request.engine = options->engine;
         request.format = options->format;
+    }
+    if (request.engine == PPROF_ENGINE_PERF) {
+        pp_pausables_keep_table(); /* before a lock is taken that one of the threads may wait for */
     }
     return pp_cpu_control_start(&request);
 }

@@ -12,7 +12,6 @@
 #include "kinds/cpu/legacy_cpu.h"
 #include "encode/proto.h"
 #include "host/dispositions.h"
-#include "host/pausable.h"
 #include "output/end_file.h"
 #include "kinds/cpu/cpu_profile.h"
 #include "kinds/cpu/cpu.h"
@@ -118,9 +117,6 @@ int pp_cpu_control_start(const pp_cpu_request *request)
 {
     int cancel_state = PTHREAD_CANCEL_DISABLE;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    if (request->engine == PPROF_ENGINE_PERF) {
-        pp_pausables_keep_table(); /* before the lock, which such a thread may wait for */
-    }
     int error = start(request);
     pthread_setcancelstate(cancel_state, NULL);
     return error;
