@@ -376,6 +376,28 @@ expect_whole() {
     done
 }
 
+# find_postgres: $postgres is the folder of its programs.
+find_postgres() {
+    postgres=$(find /usr/lib/postgresql -name initdb 2>/dev/null | sort | tail -n 1)
+    postgres=${postgres%/initdb}
+    [ -n "$postgres" ]
+}
+
+# prepare_postgres FOLDER...: makes an empty database in data, and FOLDERs that postgres may write. `as COMMAND...` runs a
+# command as its user.
+as() { "$@"; }
+prepare_postgres() {
+    mkdir data "$@"
+    if [ "$(id -u)" = 0 ]; then # it does not run as root
+        need runuser
+        id postgres >/dev/null 2>&1 || skip "no user postgres"
+        as() { runuser -u postgres -- "$@"; }
+        chmod 755 .
+        chown postgres data "$@"
+    fi
+    as "$postgres/initdb" -U postgres -D "$work/data" -A trust -N >initdb.log 2>&1 || fail "initdb: $(cat initdb.log)"
+}
+
 # configure_nginx LINES: nginx.conf of one worker that serves $work on the socket $work/socket, with these LINES
 # in the section http. Fails if nginx does not take it.
 configure_nginx() {

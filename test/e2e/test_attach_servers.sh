@@ -95,20 +95,9 @@ fi
 
 # ---- postgres: the process that serves the client ----
 
-bin=$(find /usr/lib/postgresql -name initdb 2>/dev/null | sort | tail -n 1)
-[ -n "$bin" ] || absent initdb
-bin=$(dirname "$bin")
-as() { "$@"; }
-if [ "$(id -u)" = 0 ]; then # postgres does not run as root
-    need runuser
-    id postgres >/dev/null 2>&1 || skip "no user postgres"
-    as() { runuser -u postgres -- "$@"; }
-fi
-mkdir data sockets
-chmod 755 .
-[ "$(id -u)" != 0 ] || chown postgres data sockets
-as "$bin/initdb" -U postgres -D "$work/data" -A trust -N >initdb.log 2>&1 || fail "initdb: $(cat initdb.log)"
-as "$bin/postgres" -D "$work/data" -k "$work/sockets" -c listen_addresses= -c fsync=off >postgres.log 2>&1 &
+find_postgres || absent initdb
+prepare_postgres sockets
+as "$postgres/postgres" -D "$work/data" -k "$work/sockets" -c listen_addresses= -c fsync=off >postgres.log 2>&1 &
 server=$!
 started="$started $server"
 accepts() { psql -h "$work/sockets" -U postgres -d postgres -Atc 'select 1' >/dev/null 2>&1; }

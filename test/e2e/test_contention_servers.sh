@@ -134,17 +134,10 @@ use_mariadb() {
 
 # ---- postgres: processes that wait for each other by sockets, and for short by semaphores in shared memory ----
 
-as() { "$@"; }
 query() { psql -h "$work/postgres" -U postgres -d postgres -Atc "$1" 2>psql.err; }
 
 use_postgres() {
-    if [ "$(id -u)" = 0 ]; then # it does not run as root
-        as() { runuser -u postgres -- "$@"; }
-        chmod 755 .
-    fi
-    mkdir postgres data
-    [ "$(id -u)" != 0 ] || chown postgres postgres data
-    as "$postgres/initdb" -U postgres -D "$work/data" -A trust -N >initdb.log 2>&1 || fail "initdb: $(cat initdb.log)"
+    prepare_postgres postgres
     as env LIBPPROF="block,mutex,subprocesses,file=$work/postgres/%p.%k.pb.gz" \
         LD_PRELOAD="$(for_everybody "$library")" \
         "$postgres/postgres" -D "$work/data" -k "$work/postgres" -c listen_addresses= -c fsync=off >postgres.log 2>&1 &
@@ -176,16 +169,13 @@ use_postgres() {
     done
 }
 
-postgres=$(find /usr/lib/postgresql -name initdb 2>/dev/null | sort | tail -n 1)
-postgres=${postgres%/initdb}
-
 used=0
 for name in memcached redis mariadb postgres; do
     case $name in
     memcached) command -v memcached >/dev/null && [ -x /usr/bin/python3 ] ;;
     redis) command -v redis-server redis-benchmark redis-cli >/dev/null ;;
     mariadb) command -v mariadbd mariadb mariadb-install-db >/dev/null ;;
-    postgres) [ -n "$postgres" ] && command -v psql >/dev/null ;;
+    postgres) find_postgres && command -v psql >/dev/null ;;
     esac || continue
     use_$name
     used=$((used + 1))

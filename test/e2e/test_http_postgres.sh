@@ -9,26 +9,14 @@
 # shellcheck source=test/e2e/http.sh
 . "$SRC/test/e2e/http.sh"
 need psql python3
-bin=$(find /usr/lib/postgresql -name initdb 2>/dev/null | sort | tail -n 1)
-[ -n "$bin" ] || absent initdb
-bin=$(dirname "$bin")
-
-as() { "$@"; }
-if [ "$(id -u)" = 0 ]; then # postgres does not run as root
-    need runuser
-    id postgres >/dev/null 2>&1 || skip "no user postgres"
-    as() { runuser -u postgres -- "$@"; }
-fi
-mkdir data socket
-chmod 755 .
-[ "$(id -u)" != 0 ] || chown postgres data socket
+find_postgres || absent initdb
+prepare_postgres socket
 for_everybody "$BUILD/lib/libpprof-http.so.0" >/dev/null # found beside the other one
 library=$(for_everybody "$library")
-as "$bin/initdb" -U postgres -D "$work/data" -A trust -N >initdb.log 2>&1 || fail "initdb: $(cat initdb.log)"
 
 query() { psql -h "$work/socket" -U postgres -d postgres -Atc "$1" 2>errors; }
 as env LIBPPROF=http=127.0.0.1:0,heap,subprocesses LD_PRELOAD="$library" \
-    "$bin/postgres" -D "$work/data" -k "$work/socket" -c listen_addresses= -c fsync=off >log 2>&1 &
+    "$postgres/postgres" -D "$work/data" -k "$work/socket" -c listen_addresses= -c fsync=off >log 2>&1 &
 server=$!
 started="$started $server"
 wait_until query 'select 1' >/dev/null

@@ -6,27 +6,15 @@
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go psql
-bin=$(find /usr/lib/postgresql -name initdb 2>/dev/null | sort | tail -n 1)
-[ -n "$bin" ] || absent initdb
-bin=$(dirname "$bin")
-
-as() { "$@"; }
-if [ "$(id -u)" = 0 ]; then # postgres does not run as root
-    need runuser
-    id postgres >/dev/null 2>&1 || skip "no user postgres"
-    as() { runuser -u postgres -- "$@"; }
-fi
-mkdir data profiles socket
-chmod 755 .
-[ "$(id -u)" != 0 ] || chown postgres data profiles socket
+find_postgres || absent initdb
+prepare_postgres profiles socket
 library=$(for_everybody "$library")
-as "$bin/initdb" -U postgres -D "$work/data" -A trust -N >initdb.log 2>&1 || fail "initdb: $(cat initdb.log)"
 
 ask() { psql -h "$work/socket" -U postgres -d postgres -Atc "$1" 2>errors; }
 serve() { # RATE
     rm -f profiles/*
     as env LIBPPROF="heap:$1,subprocesses,file=$work/profiles/%p.pb.gz" LD_PRELOAD="$library" \
-        "$bin/postgres" -D "$work/data" -k "$work/socket" -c listen_addresses= -c fsync=off >log 2>&1 &
+        "$postgres/postgres" -D "$work/data" -k "$work/socket" -c listen_addresses= -c fsync=off >log 2>&1 &
     server=$!
     started="$started $server"
     wait_until ask 'select 1' >/dev/null
