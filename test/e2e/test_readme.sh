@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# timeout: 300
+# timeout: 600
 #
 # test_readme.sh: what README.md and the documents beside it tell a reader to type works word by word, on a system where the
 # library was installed as README.md says: each command, and each piece of C in a program of its own.
