@@ -56,9 +56,9 @@ void counted_unmap(void *memory, size_t bytes) __asm__("__wrap_pp_memory_unmap")
 
 static bool mapping_refused(void)
 {
-    if (mappings_left <= 0)
+    if (__atomic_load_n(&mappings_left, __ATOMIC_RELAXED) <= 0)
         return true;
-    mappings_left--;
+    __atomic_sub_fetch(&mappings_left, 1, __ATOMIC_RELAXED);
     return false;
 }
 
@@ -66,13 +66,13 @@ void *counted_map(size_t bytes)
 {
     if (mapping_refused())
         return NULL;
-    mappings_live++;
+    __atomic_add_fetch(&mappings_live, 1, __ATOMIC_RELAXED);
     return real_map(bytes);
 }
 
 void counted_unmap(void *memory, size_t bytes)
 {
-    mappings_live--;
+    __atomic_sub_fetch(&mappings_live, 1, __ATOMIC_RELAXED);
     real_unmap(memory, bytes);
 }
 
