@@ -2,16 +2,16 @@
  *
  * flags.c: pprof_parse_flags(), which takes the flags of `go test` that ask for profiles.
  *
- *   argv -> take(): removes our flags from argv -> values in the kinds -> take_flags() -> preload.h
+ *   argv -> remove_flags() -> values in the kinds -> take_flags() -> preload.h
  *
  * Zone: NORMAL.
  * Locks: none; a program reads its arguments in one thread.
  * Tested by: e2e.flags
  */
-#include "base/text.h"
-#include "host/kind.h"
 #include "api/options.h"
 #include "api/preload.h"
+#include "base/text.h"
+#include "host/kind.h"
 #include "sys/log.h"
 
 #include "pprof.h"
@@ -97,7 +97,7 @@ static const pp_flag *find_flag(const char *word, const char **value)
 
 /* ---- all of them ---- */
 
-static int take(int *argc, char **argv)
+static int remove_flags(int *argc, char **argv)
 {
     int error = 0;
     int kept = 1;
@@ -145,7 +145,7 @@ int pprof_parse_flags(int *argc, char **argv)
     if (argc == NULL || argv == NULL) {
         return -EINVAL;
     }
-    int error = take(argc, argv);
+    int error = remove_flags(argc, argv);
     /* The user who starts a setuid program must not choose the files that it writes. */
     return getauxval(AT_SECURE) != 0 ? -EPERM : apply(error);
 }

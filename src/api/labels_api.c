@@ -7,8 +7,8 @@
 #include "pprof.h"
 
 #include "host/kind.h"
-#include "store/labels.h"
 #include "modules/own_code.h"
+#include "store/labels.h"
 
 #include <errno.h>
 

@@ -10,8 +10,6 @@
 
 #include "base/text.h"
 #include "host/kind.h"
-#include "web/control_option.h"
-#include "web/http_option.h"
 #include "output/end_file.h"
 #include "output/line_plugin.h"
 #include "output/output.h"
@@ -19,6 +17,8 @@
 #include "output/word_values.h"
 #include "sys/log.h"
 #include "sys/recorder.h"
+#include "web/control_option.h"
+#include "web/http_option.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -317,7 +317,7 @@ static pp_end_file *file_of(const pp_kind *kind, const char *name)
 }
 
 /* 0 or -errno. Leaves *usage as it is if the word is unknown. */
-static int take(pp_options *options, const char *name, const char *value, const char **usage)
+static int apply_word(pp_options *options, const char *name, const char *value, const char **usage)
 {
     const option *o = find_option(name);
     const pp_kind *kind = NULL;
@@ -350,7 +350,7 @@ static void take_word(pp_options *options, char *word)
     if (length < sizeof name) {
         memcpy(name, word, length);
     }
-    int error = take(options, name, value, &usage);
+    int error = apply_word(options, name, value, &usage);
     if (error != 0) {
         complain(options, word, usage, error);
     }

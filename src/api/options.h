@@ -3,7 +3,7 @@
  * options.h: reads the words of LIBPPROF and of pprof_configure().
  *
  * Zone: NORMAL.
- * Locks: none; callers hold the lock of preload.c.
+ * Locks: none; callers hold the lock of all_kinds.h.
  */
 #ifndef PP_API_OPTIONS_H
 #define PP_API_OPTIONS_H

@@ -11,7 +11,7 @@
  * A function may be NULL: the kind has nothing to do at that moment.
  *
  * Zone: NORMAL. The fatal-signal writer calls `write` too, which calls only what is safe there.
- * Locks: preload.c holds its lock while it calls take, take_flags, reset and start.
+ * Locks: all_kinds.h has the lock that is held around take, take_flags, reset and start.
  */
 #ifndef PP_HOST_KIND_H
 #define PP_HOST_KIND_H

@@ -4,7 +4,7 @@
  * way.
  *
  * Zone: NORMAL.
- * Locks: none; callers hold the lock of preload.c.
+ * Locks: none; callers hold the lock of all_kinds.h.
  */
 #ifndef PP_OUTPUT_WORD_VALUES_H
 #define PP_OUTPUT_WORD_VALUES_H

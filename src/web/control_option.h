@@ -4,7 +4,7 @@
  * and told which ones to take (docs/CONTROL.md). libpprof-http serves it.
  *
  * Zone: NORMAL.
- * Locks: callers hold the lock of preload.c; the loader's, while libpprof-http is loaded.
+ * Locks: callers hold the lock of all_kinds.h; the loader's, while libpprof-http is loaded.
  * Owns: the path that was asked for.
  */
 #ifndef PP_WEB_CONTROL_OPTION_H

@@ -4,7 +4,7 @@
  * it. libpprof-http is loaded when one is asked for.
  *
  * Zone: NORMAL.
- * Locks: callers hold the lock of preload.c; the loader's, while libpprof-http is loaded.
+ * Locks: callers hold the lock of all_kinds.h; the loader's, while libpprof-http is loaded.
  * Owns: the address and the path that were asked for.
  */
 #ifndef PP_WEB_HTTP_OPTION_H
