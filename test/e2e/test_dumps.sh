@@ -44,9 +44,9 @@ kill -USR2 "$guest"
 wait_until has heap 1
 wait_until has thread 1
 expect_equal "CPU profiles after one signal" 0 "$(find . -name 'cpu.*' | wc -l)"
-shows "$(newest heap)" keep_memory
 on_cpu() { "$cpprof" top --cum "$(newest cpu)" 2>/dev/null | grep -q burn_cpu; }
-signalled() { kill -USR2 "$guest" && sleep 0.1 && has "$@"; }
+allocated() { "$cpprof" top --cum "$(newest heap)" 2>/dev/null | grep -q keep_memory; }
+signalled() { kill -USR2 "$guest" && sleep 0.1 && has "$@" && allocated; }
 kill -USR2 "$guest"
 wait_until has cpu 1
 wait_until has heap 2
