@@ -22,6 +22,8 @@
 /* Blocks are cleared a little before they are used: a small profile uses only a part of one. */
 #define CLEAR_BYTES ((size_t)4096)
 
+enum { FIRST_ROOM = 64 /* of an array that grows */ };
+
 typedef struct cp_pool_block {
     cp_pool_block *older;
     _Alignas(max_align_t) char data[];
@@ -49,6 +51,15 @@ void *cp_heap_resize(void *old, size_t count, size_t size)
         cp_out_of_memory();
     }
     return memory;
+}
+
+void *cp_heap_grow(void *array, size_t count, size_t *room, size_t size)
+{
+    if (count < *room) {
+        return array;
+    }
+    *room = *room ? 2 * *room : FIRST_ROOM;
+    return cp_heap_resize(array, *room, size);
 }
 
 char *cp_heap_copy(const char *data, size_t length)
@@ -175,8 +186,6 @@ void *cp_pool_words(cp_pool *pool, size_t count, size_t size)
 
 void *cp_pool_grow(cp_pool *pool, void *array, size_t count, size_t *room, size_t size)
 {
-    enum { FIRST_ROOM = 64 };
-
     if (count < *room) {
         return array;
     }

@@ -53,6 +53,8 @@ _Noreturn void cp_out_of_memory(void);
 /* Memory outside of pools, to be freed with free(). These functions do not return NULL either. */
 void *cp_heap_alloc(size_t count, size_t size);
 void *cp_heap_resize(void *old, size_t count, size_t size);
+/* cp_heap_grow() makes room as cp_pool_grow() does. */
+void *cp_heap_grow(void *array, size_t count, size_t *room, size_t size);
 char *cp_heap_copy(const char *data, size_t length);
 char *cp_heap_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -223,8 +223,7 @@ static bool is_redundant(const cp_graph *graph, const cp_edge *edge, uint32_t *q
     return false;
 }
 
-/* The lightest last; equal ones by the names of caller and callee. */
-static int compare_edges(const void *left, const void *right, void *graph)
+int cp_dot_compare_edges(const void *left, const void *right, void *graph)
 {
     const cp_edge *a = *(cp_edge *const *)left, *b = *(cp_edge *const *)right;
     const cp_frame *frames = ((const cp_graph *)graph)->frames->frames;
@@ -251,7 +250,7 @@ static void remove_redundant(cp_graph *graph)
         while ((edge = next_edge(&walk)) != NULL) {
             in[count++] = edge;
         }
-        qsort_r(in, count, sizeof(cp_edge *), compare_edges, graph);
+        qsort_r(in, count, sizeof(cp_edge *), cp_dot_compare_edges, graph);
         while (count > 0 && in[count - 1]->residual) { /* none that is heavier than a plain one */
             count--;
             in[count]->cut = is_redundant(graph, in[count], queue, seen, ++stamp);

@@ -18,4 +18,8 @@ enum { CP_DOT_TAGS = 4 };
  * releases. Chooses the unit of the values. */
 void cp_dot_choose(cp_report *report, cp_dot_tags *tags);
 
+/* Compares two pointers to edges for qsort_r(): the lightest last, equal ones by the names of caller
+ * and callee. */
+int cp_dot_compare_edges(const void *left, const void *right, void *graph);
+
 #endif

@@ -15,15 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *grow(void *array, size_t count, size_t *room, size_t size)
-{
-    if (count < *room) {
-        return array;
-    }
-    *room = *room ? 2 * *room : 64;
-    return cp_heap_resize(array, *room, size);
-}
-
 /* ---- kinds ---- */
 
 static uint32_t find_kind(cp_dot_tags *tags, cp_index_table *index, cp_dot_kind wanted)
@@ -39,7 +30,7 @@ static uint32_t find_kind(cp_dot_tags *tags, cp_index_table *index, cp_dot_kind 
             return found;
         }
     }
-    tags->kinds = grow(tags->kinds, tags->kind_count, &tags->kind_room, sizeof *tags->kinds);
+    tags->kinds = cp_heap_grow(tags->kinds, tags->kind_count, &tags->kind_room, sizeof *tags->kinds);
     tags->kinds[tags->kind_count] = wanted;
     cp_index_add(index, hash, tags->kind_count);
     return tags->kind_count++;
@@ -79,7 +70,7 @@ static cp_string join_labels(cp_profile *profile, const cp_sample *sample)
 static void add_entry(cp_dot_tags *tags, uint32_t kind, int64_t value, int64_t weight)
 {
     tags->entries =
-        grow(tags->entries, tags->entry_count, &tags->entry_room, sizeof *tags->entries);
+        cp_heap_grow(tags->entries, tags->entry_count, &tags->entry_room, sizeof *tags->entries);
     tags->entries[tags->entry_count++] = (cp_dot_entry){kind, value};
     tags->kinds[kind].sum += (uint64_t)cp_measure_abs(weight);
 }
@@ -160,7 +151,7 @@ static cp_dot_tag *find_tag(counter *c, uint32_t node, const cp_dot_entry *entry
             return &tags->tags[found];
         }
     }
-    tags->tags = grow(tags->tags, tags->count, &tags->tag_room, sizeof *tags->tags);
+    tags->tags = cp_heap_grow(tags->tags, tags->count, &tags->tag_room, sizeof *tags->tags);
     cp_index_add(&c->index, hash, tags->count);
     cp_dot_tag *tag = &tags->tags[tags->count++];
     *tag = (cp_dot_tag){.node = node,

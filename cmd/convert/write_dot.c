@@ -25,7 +25,7 @@
 
 typedef struct writer {
     const cp_report *report;
-    const cp_graph *graph;
+    cp_graph *graph;
     cp_dot_tags tags;
     cp_short_names names;
     uint32_t *ids;   /* per frame: the place in the order, from 1; 0: not in the graph */
@@ -410,19 +410,6 @@ static void put_tags(const writer *w, uint32_t frame)
 
 /* ---- edges ---- */
 
-static int compare_edges(const void *left, const void *right, void *context)
-{
-    const cp_edge *a = *(const cp_edge *const *)left, *b = *(const cp_edge *const *)right;
-    const cp_frame *frames = ((const writer *)context)->report->frames.frames;
-    int64_t x = cp_measure_abs(a->weight), y = cp_measure_abs(b->weight);
-
-    if (x != y) {
-        return x > y ? -1 : 1;
-    }
-    int sign = strcmp(frames[a->src].label, frames[b->src].label);
-    return sign ? sign : strcmp(frames[a->dest].label, frames[b->dest].label);
-}
-
 /* The share of the total in `steps`, from 0. */
 static int64_t steps_of(const writer *w, int64_t weight, int64_t steps)
 {
@@ -482,7 +469,7 @@ static void put_edges(writer *w)
             edges[count++] = edge;
         }
     }
-    qsort_r(edges, count, sizeof(const cp_edge *), compare_edges, w);
+    qsort_r(edges, count, sizeof(cp_edge *), cp_dot_compare_edges, w->graph);
     for (uint32_t i = 0; i < count; i++) {
         put_edge(w, edges[i]);
     }

@@ -44,7 +44,8 @@ typedef struct picture {
     cp_flame_tree tree;
     cp_flame_colours colours;
     box *boxes; /* one row after the other */
-    uint32_t count, room, rows;
+    uint32_t count, rows;
+    size_t room;
     unsigned key_rows;
     FILE *out;
     double width, height, scale;
@@ -119,10 +120,7 @@ static void put_text(const char *text, size_t length, size_t columns, FILE *out)
 
 static void add_box(picture *p, uint32_t node, uint32_t row, double x)
 {
-    if (p->count == p->room) {
-        p->room = p->room ? 2 * p->room : 1024;
-        p->boxes = cp_heap_resize(p->boxes, p->room, sizeof *p->boxes);
-    }
+    p->boxes = cp_heap_grow(p->boxes, p->count, &p->room, sizeof *p->boxes);
     p->boxes[p->count++] = (box){node, row, x};
     p->rows = row + 1;
 }

@@ -183,7 +183,7 @@ int cp_folded_decode(const uint8_t *data, size_t length, cp_profile **out, cp_er
     named.names_are_final = true;
     cp_lines_init(&lines, data, length);
     cp_named_types(&named, 1);
-    cp_named_add_type(&named, "samples", "count");
+    cp_profile_add_type(named.profile, "samples", "count");
     int status = read_lines(&named, &lines, error);
     cp_lines_release(&lines);
     cp_named_release(&named);

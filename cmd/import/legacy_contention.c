@@ -109,8 +109,8 @@ int cp_legacy_read_contention(cp_legacy *legacy)
 {
     contention c = {.legacy = legacy};
 
-    cp_legacy_add_type(legacy, "contentions", "count");
-    cp_legacy_add_type(legacy, "delay", "nanoseconds");
+    cp_profile_add_type(legacy->profile, "contentions", "count");
+    cp_profile_add_type(legacy->profile, "delay", "nanoseconds");
     legacy->profile->period_type = legacy->profile->sample_types[0];
     legacy->profile->period = 1;
     int more = read_attributes(&c);

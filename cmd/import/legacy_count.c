@@ -33,7 +33,7 @@ int cp_legacy_read_count(cp_legacy *legacy)
 {
     char *name = cp_heap_copy(legacy->line, strcspn(legacy->line, " \t"));
 
-    cp_legacy_add_type(legacy, name, "count");
+    cp_profile_add_type(legacy->profile, name, "count");
     free(name);
     legacy->profile->period_type = legacy->profile->sample_types[0];
     legacy->profile->period = 1;

@@ -145,14 +145,14 @@ static void add_types(const cp_heap *h)
     cp_legacy *legacy = h->legacy;
 
     if (!h->has_allocated) {
-        cp_legacy_add_type(legacy, "objects", "count");
-        cp_legacy_add_type(legacy, "space", "bytes");
+        cp_profile_add_type(legacy->profile, "objects", "count");
+        cp_profile_add_type(legacy->profile, "space", "bytes");
         return;
     }
-    cp_legacy_add_type(legacy, "alloc_objects", "count");
-    cp_legacy_add_type(legacy, "alloc_space", "bytes");
-    cp_legacy_add_type(legacy, "inuse_objects", "count");
-    cp_legacy_add_type(legacy, "inuse_space", "bytes");
+    cp_profile_add_type(legacy->profile, "alloc_objects", "count");
+    cp_profile_add_type(legacy->profile, "alloc_space", "bytes");
+    cp_profile_add_type(legacy->profile, "inuse_objects", "count");
+    cp_profile_add_type(legacy->profile, "inuse_space", "bytes");
 }
 
 void cp_heap_begin(const cp_heap *h)

@@ -89,15 +89,6 @@ bool cp_legacy_skip(const char **text, const char *expected)
 
 /* ---- samples ---- */
 
-void cp_legacy_add_type(cp_legacy *legacy, const char *type, const char *unit)
-{
-    cp_profile *profile = legacy->profile;
-    cp_value_type *added = &profile->sample_types[profile->sample_type_count++];
-
-    added->type = cp_strings_put(&profile->strings, type);
-    added->unit = cp_strings_put(&profile->strings, unit);
-}
-
 cp_sample *cp_legacy_add_sample(cp_legacy *legacy)
 {
     cp_profile *profile = legacy->profile;

@@ -42,8 +42,6 @@ bool cp_legacy_number(const char **text, int64_t *number);
 /* Goes past the text and the blanks after it if it stands there. */
 bool cp_legacy_skip(const char **text, const char *expected);
 
-void cp_legacy_add_type(cp_legacy *legacy, const char *type, const char *unit);
-
 /* Adds a sample without a stack; its values are 0. */
 cp_sample *cp_legacy_add_sample(cp_legacy *legacy);
 

@@ -120,34 +120,6 @@ void cp_named_program_first(cp_named *named)
 
 /* ---- locations ---- */
 
-static bool lines_equal(const cp_location *left, const cp_location *right)
-{
-    for (uint32_t i = 0; i < left->line_count; i++) {
-        if (left->lines[i].function != right->lines[i].function ||
-            left->lines[i].line != right->lines[i].line) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool locations_equal(const cp_location *left, const cp_location *right)
-{
-    return left->address == right->address && left->mapping == right->mapping &&
-           left->line_count == right->line_count && lines_equal(left, right);
-}
-
-static uint64_t hash_location(const cp_location *location)
-{
-    uint64_t hash = cp_hash_bytes(&location->address, sizeof location->address, location->mapping);
-
-    for (uint32_t i = 0; i < location->line_count; i++) {
-        const uint64_t words[] = {location->lines[i].function, (uint64_t)location->lines[i].line};
-        hash = cp_hash_bytes(words, sizeof words, hash);
-    }
-    return hash;
-}
-
 static uint32_t append_location(cp_named *named, const cp_location *wanted)
 {
     cp_profile *profile = named->profile;
@@ -167,11 +139,11 @@ static uint32_t append_location(cp_named *named, const cp_location *wanted)
 
 uint32_t cp_named_location(cp_named *named, const cp_location *wanted)
 {
-    uint64_t hash = hash_location(wanted), at = hash;
+    uint64_t hash = cp_location_hash(wanted), at = hash;
     uint32_t index;
 
     while (cp_index_next(&named->locations, hash, &at, &index)) {
-        if (locations_equal(&named->profile->locations[index], wanted)) {
+        if (cp_location_equal(&named->profile->locations[index], wanted)) {
             return index;
         }
     }
@@ -215,15 +187,6 @@ cp_sample *cp_named_sample(cp_named *named, size_t locations)
 void cp_named_types(cp_named *named, size_t types)
 {
     named->profile->sample_types = CP_POOL_ARRAY(&named->profile->pool, cp_value_type, types);
-}
-
-void cp_named_add_type(cp_named *named, const char *type, const char *unit)
-{
-    cp_profile *profile = named->profile;
-    cp_value_type *added = &profile->sample_types[profile->sample_type_count++];
-
-    added->type = cp_strings_put(&profile->strings, type);
-    added->unit = cp_strings_put(&profile->strings, unit);
 }
 
 void cp_named_label(cp_named *named, cp_sample *sample, const char *key, cp_label label)

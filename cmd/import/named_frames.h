@@ -44,7 +44,6 @@ cp_sample *cp_named_sample(cp_named *named, size_t locations);
 
 /* The types of the samples' values; `types` is how many there will be at most. */
 void cp_named_types(cp_named *named, size_t types);
-void cp_named_add_type(cp_named *named, const char *type, const char *unit);
 
 /* Adds a label at the end of a sample's; there is room for it. */
 void cp_named_label(cp_named *named, cp_sample *sample, const char *key, cp_label label);

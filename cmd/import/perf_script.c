@@ -79,10 +79,7 @@ static cp_string add_string(reader *r, cp_span span)
 
 static void push(reader *r, uint32_t location)
 {
-    if (r->depth == r->stack_room) {
-        r->stack_room = r->stack_room ? 2 * r->stack_room : 256;
-        r->stack = cp_heap_resize(r->stack, r->stack_room, sizeof *r->stack);
-    }
+    r->stack = cp_heap_grow(r->stack, r->depth, &r->stack_room, sizeof *r->stack);
     r->stack[r->depth++] = location;
 }
 
@@ -121,10 +118,7 @@ static void end_location(reader *r)
 
 static void add_line(reader *r, uint32_t function)
 {
-    if (r->chain_count == r->chain_room) {
-        r->chain_room = r->chain_room ? 2 * r->chain_room : 16;
-        r->chain = cp_heap_resize(r->chain, r->chain_room, sizeof *r->chain);
-    }
+    r->chain = cp_heap_grow(r->chain, r->chain_count, &r->chain_room, sizeof *r->chain);
     r->chain[r->chain_count++] = (cp_line){.function = function};
 }
 
@@ -235,10 +229,7 @@ static void keep_value(reader *r, uint32_t event, int64_t period)
 {
     size_t count = r->named.profile->sample_count;
 
-    if (count == r->value_room) {
-        r->value_room = r->value_room ? 2 * r->value_room : 1024;
-        r->values = cp_heap_resize(r->values, r->value_room, sizeof *r->values);
-    }
+    r->values = cp_heap_grow(r->values, count, &r->value_room, sizeof *r->values);
     r->values[count] = (value){event, period};
 }
 
@@ -337,11 +328,11 @@ static void put_values(reader *r)
     cp_profile *profile = r->named.profile;
 
     cp_named_types(&r->named, r->event_count + 1);
-    cp_named_add_type(&r->named, "samples", "count");
+    cp_profile_add_type(r->named.profile, "samples", "count");
     for (uint32_t i = 0; i < r->event_count; i++) {
         char *event = cp_heap_copy(cp_profile_text(profile, r->events[i]),
                                    cp_strings_length(&profile->strings, r->events[i]));
-        cp_named_add_type(&r->named, event, unit_of(event));
+        cp_profile_add_type(r->named.profile, event, unit_of(event));
         free(event);
     }
     if (r->event_count) {

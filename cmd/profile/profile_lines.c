@@ -32,7 +32,8 @@ typedef struct adder {
     bool lacks;          /* some of them may lack inlined functions */
     uint32_t added;      /* locations with new lines */
     cp_function *functions;
-    uint32_t function_count, function_room;
+    uint32_t function_count;
+    size_t function_room;
     cp_index_table by_contents; /* functions by their contents */
     cp_missing *missing;
     size_t missing_count;
@@ -59,10 +60,8 @@ int cp_lines_wanted_named(const char *name, cp_lines_wanted *wanted)
 
 static uint32_t append_function(adder *a, const cp_function *function, uint64_t hash)
 {
-    if (a->function_count == a->function_room) {
-        a->function_room = a->function_room ? 2 * a->function_room : 64;
-        a->functions = cp_heap_resize(a->functions, a->function_room, sizeof *a->functions);
-    }
+    a->functions =
+        cp_heap_grow(a->functions, a->function_count, &a->function_room, sizeof *a->functions);
     a->functions[a->function_count] = *function;
     cp_index_add(&a->by_contents, hash, a->function_count);
     return a->function_count++;
@@ -71,16 +70,11 @@ static uint32_t append_function(adder *a, const cp_function *function, uint64_t 
 /* The index of a function with these contents. */
 static uint32_t function_like(adder *a, const cp_function *wanted)
 {
-    const uint64_t key[] = {wanted->name, wanted->system_name, wanted->filename,
-                            (uint64_t)wanted->start_line};
-    uint64_t hash = cp_hash_bytes(key, sizeof key, 0);
-    uint64_t at = hash;
+    uint64_t hash = cp_function_hash(wanted), at = hash;
     uint32_t index;
 
     while (cp_index_next(&a->by_contents, hash, &at, &index)) {
-        const cp_function *f = &a->functions[index];
-        if (f->name == wanted->name && f->system_name == wanted->system_name &&
-            f->filename == wanted->filename && f->start_line == wanted->start_line) {
+        if (cp_function_equal(&a->functions[index], wanted)) {
             return index;
         }
     }
@@ -343,18 +337,6 @@ static void add_to_mapping(adder *a, uint32_t index, uint32_t count)
     add_names(a, index, count);
 }
 
-static int by_mapping(const void *left, const void *right, void *context)
-{
-    const cp_profile *profile = context;
-    const cp_location *a = &profile->locations[*(const uint32_t *)left];
-    const cp_location *b = &profile->locations[*(const uint32_t *)right];
-
-    if (a->mapping != b->mapping) {
-        return a->mapping > b->mapping ? 1 : -1;
-    }
-    return (a->address > b->address) - (a->address < b->address);
-}
-
 static void add_to_all(adder *a)
 {
     cp_profile *profile = a->profile;
@@ -363,7 +345,7 @@ static void add_to_all(adder *a)
     for (uint32_t i = 0; i < count; i++) {
         a->order[i] = i;
     }
-    qsort_r(a->order, count, sizeof *a->order, by_mapping, profile);
+    qsort_r(a->order, count, sizeof *a->order, cp_location_order, profile);
     for (uint32_t end; a->first < count; a->first = end) {
         uint32_t mapping = profile->locations[a->order[a->first]].mapping;
         for (end = a->first + 1; end < count; end++) {

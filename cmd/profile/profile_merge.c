@@ -108,23 +108,14 @@ static uint32_t move_mapping(cp_merger *m, uint32_t from)
     return m->mapping_of[from];
 }
 
-static bool function_equal(const cp_function *left, const cp_function *right)
-{
-    return left->name == right->name && left->system_name == right->system_name &&
-           left->filename == right->filename && left->start_line == right->start_line;
-}
-
 static uint32_t find_or_add_function(cp_merger *m, const cp_function *function)
 {
     cp_profile *result = m->result;
-    const uint64_t key[] = {function->name, function->system_name, function->filename,
-                            (uint64_t)function->start_line};
-    uint64_t hash = cp_hash_bytes(key, sizeof key, 0);
-    uint64_t at = hash;
+    uint64_t hash = cp_function_hash(function), at = hash;
     uint32_t index;
 
     while (cp_index_next(&m->functions, hash, &at, &index)) {
-        if (function_equal(&result->functions[index], function)) {
+        if (cp_function_equal(&result->functions[index], function)) {
             return index;
         }
     }
@@ -148,44 +139,14 @@ static uint32_t move_function(cp_merger *m, uint32_t from)
     return m->function_of[from];
 }
 
-static bool lines_equal(const cp_location *left, const cp_location *right)
-{
-    if (left->line_count != right->line_count) {
-        return false;
-    }
-    for (uint32_t i = 0; i < left->line_count; i++) {
-        if (left->lines[i].function != right->lines[i].function ||
-            left->lines[i].line != right->lines[i].line ||
-            left->lines[i].column != right->lines[i].column) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static uint64_t hash_location(const cp_location *location)
-{
-    const uint64_t key[] = {location->address, location->mapping, location->folded};
-    uint64_t hash = cp_hash_bytes(key, sizeof key, location->line_count);
-
-    for (uint32_t i = 0; i < location->line_count; i++) {
-        const uint64_t line[] = {location->lines[i].function, (uint64_t)location->lines[i].line};
-        hash = cp_hash_bytes(line, sizeof line, hash);
-    }
-    return hash;
-}
-
 static uint32_t find_or_add_location(cp_merger *m, const cp_location *location)
 {
     cp_profile *result = m->result;
-    uint64_t hash = hash_location(location);
-    uint64_t at = hash;
+    uint64_t hash = cp_location_hash(location), at = hash;
     uint32_t index;
 
     while (cp_index_next(&m->locations, hash, &at, &index)) {
-        const cp_location *known = &result->locations[index];
-        if (known->address == location->address && known->mapping == location->mapping &&
-            known->folded == location->folded && lines_equal(known, location)) {
+        if (cp_location_equal(&result->locations[index], location)) {
             return index;
         }
     }

@@ -138,6 +138,73 @@ int64_t cp_profile_sample_index(const cp_profile *profile, const char *name)
     return -1;
 }
 
+void cp_profile_add_type(cp_profile *profile, const char *type, const char *unit)
+{
+    cp_value_type *added = &profile->sample_types[profile->sample_type_count++];
+
+    added->type = cp_strings_put(&profile->strings, type);
+    added->unit = cp_strings_put(&profile->strings, unit);
+}
+
+bool cp_function_equal(const cp_function *left, const cp_function *right)
+{
+    return left->name == right->name && left->system_name == right->system_name &&
+           left->filename == right->filename && left->start_line == right->start_line;
+}
+
+uint64_t cp_function_hash(const cp_function *function)
+{
+    const uint64_t key[] = {function->name, function->system_name, function->filename,
+                            (uint64_t)function->start_line};
+
+    return cp_hash_bytes(key, sizeof key, 0);
+}
+
+static bool lines_equal(const cp_location *left, const cp_location *right)
+{
+    if (left->line_count != right->line_count) {
+        return false;
+    }
+    for (uint32_t i = 0; i < left->line_count; i++) {
+        if (left->lines[i].function != right->lines[i].function ||
+            left->lines[i].line != right->lines[i].line ||
+            left->lines[i].column != right->lines[i].column) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool cp_location_equal(const cp_location *left, const cp_location *right)
+{
+    return left->address == right->address && left->mapping == right->mapping &&
+           left->folded == right->folded && lines_equal(left, right);
+}
+
+uint64_t cp_location_hash(const cp_location *location)
+{
+    const uint64_t key[] = {location->address, location->mapping, location->folded};
+    uint64_t hash = cp_hash_bytes(key, sizeof key, location->line_count);
+
+    for (uint32_t i = 0; i < location->line_count; i++) {
+        const uint64_t line[] = {location->lines[i].function, (uint64_t)location->lines[i].line};
+        hash = cp_hash_bytes(line, sizeof line, hash);
+    }
+    return hash;
+}
+
+int cp_location_order(const void *left, const void *right, void *profile)
+{
+    const cp_location *locations = ((const cp_profile *)profile)->locations;
+    const cp_location *a = &locations[*(const uint32_t *)left];
+    const cp_location *b = &locations[*(const uint32_t *)right];
+
+    if (a->mapping != b->mapping) {
+        return a->mapping > b->mapping ? 1 : -1;
+    }
+    return (a->address > b->address) - (a->address < b->address);
+}
+
 uint32_t cp_profile_location_at(cp_profile *profile, cp_index_table *locations, uint64_t address)
 {
     uint64_t hash = cp_hash_bytes(&address, sizeof address, 0);

@@ -100,6 +100,19 @@ static inline const char *cp_profile_text(const cp_profile *profile, cp_string s
     return cp_strings_get(&profile->strings, string);
 }
 
+/* Adds a sample type. The array has room. */
+void cp_profile_add_type(cp_profile *profile, const char *type, const char *unit);
+
+/* Whether two functions or locations of one profile are the same but for their ids; equal ones have
+ * equal hashes. */
+bool cp_function_equal(const cp_function *left, const cp_function *right);
+uint64_t cp_function_hash(const cp_function *function);
+bool cp_location_equal(const cp_location *left, const cp_location *right);
+uint64_t cp_location_hash(const cp_location *location);
+
+/* Compares two indices of locations for qsort_r(): by mapping, then by address. */
+int cp_location_order(const void *left, const void *right, void *profile);
+
 /* The index of the location with this address, of no mapping; adds it if there is none. `locations`
  * finds those that this function has added. The array has room. */
 uint32_t cp_profile_location_at(cp_profile *profile, cp_index_table *locations, uint64_t address);

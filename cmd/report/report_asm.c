@@ -52,9 +52,11 @@ typedef struct assembly {
     uint32_t count;
     uint32_t *routine_of; /* by location: index + 1, or 0 */
     routine *routines;
-    uint32_t routine_count, routine_room;
+    uint32_t routine_count;
+    size_t routine_room;
     instruction *code;
-    uint32_t code_count, code_room;
+    uint32_t code_count;
+    size_t code_room;
     uint32_t base; /* the first location, or instruction, of the addresses that are asked for */
 } assembly;
 
@@ -72,18 +74,6 @@ static bool matches(const cp_profile *profile, const cp_location *location, cp_r
     return false;
 }
 
-static int by_mapping(const void *left, const void *right, void *context)
-{
-    const cp_profile *profile = context;
-    const cp_location *a = &profile->locations[*(const uint32_t *)left];
-    const cp_location *b = &profile->locations[*(const uint32_t *)right];
-
-    if (a->mapping != b->mapping) {
-        return a->mapping > b->mapping ? 1 : -1;
-    }
-    return (a->address > b->address) - (a->address < b->address);
-}
-
 static const char *name_at(const cp_profile *profile, const cp_location *location)
 {
     uint32_t function = location->lines[location->line_count - 1].function;
@@ -93,10 +83,8 @@ static const char *name_at(const cp_profile *profile, const cp_location *locatio
 
 static routine *add_routine(assembly *a, const cp_location *location)
 {
-    if (a->routine_count == a->routine_room) {
-        a->routine_room = a->routine_room ? 2 * a->routine_room : 16;
-        a->routines = cp_heap_resize(a->routines, a->routine_room, sizeof *a->routines);
-    }
+    a->routines =
+        cp_heap_grow(a->routines, a->routine_count, &a->routine_room, sizeof *a->routines);
     routine *r = &a->routines[a->routine_count++];
     *r = (routine){.mapping = location->mapping, .name = name_at(a->report->profile, location)};
     return r;
@@ -168,7 +156,7 @@ static int find_routines(assembly *a, cp_regex *wanted, cp_error *error)
         cp_fail(error, "expected a function that the expression matches, found none");
         return -1; /* spelled out for clang-analyzer, which does not see what cp_fail() returns */
     }
-    qsort_r(a->order, a->count, sizeof *a->order, by_mapping, profile);
+    qsort_r(a->order, a->count, sizeof *a->order, cp_location_order, profile);
     while (a->base < a->count) {
         a->base = find_in_mapping(a);
     }
@@ -185,10 +173,7 @@ static void take_instruction(void *context, uint64_t address, const char *text)
 {
     assembly *a = context;
 
-    if (a->code_count == a->code_room) {
-        a->code_room = a->code_room ? 2 * a->code_room : 256;
-        a->code = cp_heap_resize(a->code, a->code_room, sizeof *a->code);
-    }
+    a->code = cp_heap_grow(a->code, a->code_count, &a->code_room, sizeof *a->code);
     a->code[a->code_count++] = (instruction){
         .address = address + a->routines[a->base].bias,
         .text = cp_pool_copy(a->pool, text, strlen(text)),
