@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * legacy_heap.c: heap profiles as text; see legacy_lines.h and legacy_heap.h.
+ * legacy_heap.c: heap profiles as text; see legacy_lines.h.
  *
  *   heap profile: OBJECTS: BYTES [OBJECTS: BYTES] @ heap/RATE     in use [allocated]
  *   OBJECTS: BYTES [OBJECTS: BYTES] @ 0x... 0x...
@@ -9,9 +9,20 @@
  * values; `heap_v2/RATE` and `heapz_v2/RATE` have samples, one for every RATE bytes on average;
  * `heap/N` as well, with N twice the rate.
  *
+ * jemalloc (prof:true) has the rows of a stack after it:
+ *
+ *   heap_v2/RATE
+ *     t*: OBJECTS: BYTES [OBJECTS: BYTES]     in use [allocated], of all threads
+ *     t0: OBJECTS: BYTES [OBJECTS: BYTES]     of one
+ *   @ 0x... 0x...                             a stack; its rows follow
+ *     t*: OBJECTS: BYTES [OBJECTS: BYTES]
+ *
+ * These are samples, one for every RATE bytes on average, and are scaled as jeprof does. Rows of
+ * single threads count for nothing: the sums of all are there.
+ *
  * Tested by: unit.cmd_legacy_text, fuzz.legacy_text.
  */
-#include "import/legacy_heap.h"
+#include "import/legacy_lines.h"
 
 #include "base/measurement.h"
 
@@ -19,13 +30,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* "4: 4096 [9: 9216]": what is in use, and what was allocated in all; objects and bytes. */
+typedef struct cp_heap_row {
+    int64_t in_use[2], allocated[2];
+} cp_heap_row;
+
+typedef struct cp_heap {
+    cp_legacy *legacy;
+    bool sampled;       /* the profile's period is the bytes for each sample */
+    bool has_allocated; /* the rows have more than what is in use */
+} cp_heap;
+
 static bool parse_pair(const char **text, int64_t pair[2])
 {
     return cp_legacy_number(text, &pair[0]) && cp_legacy_skip(text, ":") &&
            cp_legacy_number(text, &pair[1]);
 }
 
-bool cp_heap_parse_row(const char **text, cp_heap_row *row)
+/* Reads a row, and goes past it. */
+static bool parse_row(const char **text, cp_heap_row *row)
 {
     return parse_pair(text, row->in_use) && cp_legacy_skip(text, "[") &&
            parse_pair(text, row->allocated) && cp_legacy_skip(text, "]");
@@ -36,7 +59,8 @@ static bool differs(int64_t allocated, int64_t in_use)
     return allocated != in_use && allocated != 0;
 }
 
-bool cp_heap_has_allocated(const cp_heap_row *total)
+/* Whether what was allocated in all is more than a copy of what is in use, or nothing. */
+static bool counts_allocated(const cp_heap_row *total)
 {
     return differs(total->allocated[0], total->in_use[0]) ||
            differs(total->allocated[1], total->in_use[1]);
@@ -109,7 +133,8 @@ static void put_size(cp_legacy *legacy, cp_sample *sample, int64_t block_bytes)
     sample->label_count = 1;
 }
 
-int cp_heap_add_row(const cp_heap *h, const cp_heap_row *row, const char *stack)
+/* Adds a sample with the stack in the text. Returns 0, or -1 with a sentence. */
+static int add_row(const cp_heap *h, const cp_heap_row *row, const char *stack)
 {
     cp_legacy *legacy = h->legacy;
     cp_sample *sample = cp_legacy_add_sample(legacy);
@@ -133,10 +158,10 @@ static int read_row(const cp_heap *h)
     const char *text = h->legacy->line;
     cp_heap_row row;
 
-    if (!cp_heap_parse_row(&text, &row) || !cp_legacy_skip(&text, "@")) {
+    if (!parse_row(&text, &row) || !cp_legacy_skip(&text, "@")) {
         return cp_legacy_fail(h->legacy, "OBJECTS: BYTES [OBJECTS: BYTES] @ ADDRESSES");
     }
-    return cp_heap_add_row(h, &row, text);
+    return add_row(h, &row, text);
 }
 
 /* The allocated ones come first, so that what is in use is the default. */
@@ -155,7 +180,8 @@ static void add_types(const cp_heap *h)
     cp_profile_add_type(legacy->profile, "inuse_space", "bytes");
 }
 
-void cp_heap_begin(const cp_heap *h)
+/* Adds the sample types, and sets the period's. */
+static void begin_profile(const cp_heap *h)
 {
     cp_profile *profile = h->legacy->profile;
 
@@ -172,18 +198,97 @@ int cp_legacy_read_heap(cp_legacy *legacy)
     cp_heap_row total;
 
     text += text ? sizeof begin - 1 : 0;
-    if (!text || !cp_heap_parse_row(&text, &total) || !cp_legacy_skip(&text, "@")) {
+    if (!text || !parse_row(&text, &total) || !cp_legacy_skip(&text, "@")) {
         return cp_legacy_fail(legacy, "heap profile: OBJECTS: BYTES [OBJECTS: BYTES] @ heap");
     }
-    h.has_allocated = cp_heap_has_allocated(&total);
+    h.has_allocated = counts_allocated(&total);
     if (parse_kind(&h, text) < 0) {
         return -1;
     }
-    cp_heap_begin(&h);
+    begin_profile(&h);
     while (cp_legacy_next(legacy) && !cp_legacy_is_map(legacy)) {
         if (!cp_legacy_is_blank(legacy) && read_row(&h) < 0) {
             return -1;
         }
     }
     return 0;
+}
+
+/* ---- jemalloc ---- */
+
+#define JEMALLOC_ROW "tTHREAD: OBJECTS: BYTES [OBJECTS: BYTES]"
+
+/* Reads a row. *all becomes whether it is of all threads. */
+static int parse_jemalloc_row(const cp_legacy *legacy, cp_heap_row *row, bool *all)
+{
+    const char *text = legacy->line;
+    int64_t thread;
+
+    *all = false;
+    if (!cp_legacy_skip(&text, "t")) {
+        return cp_legacy_fail(legacy, JEMALLOC_ROW " or @ ADDRESSES");
+    }
+    if (cp_legacy_skip(&text, "*")) {
+        *all = true;
+    } else if (!cp_legacy_number(&text, &thread)) {
+        return cp_legacy_fail(legacy, JEMALLOC_ROW);
+    }
+    if (!cp_legacy_skip(&text, ":") || !parse_row(&text, row)) {
+        return cp_legacy_fail(legacy, JEMALLOC_ROW);
+    }
+    return 0;
+}
+
+/* Reads the lines up to the next stack. Returns 1 if there is one, 0 at the end of the stacks. */
+static int read_rows(const cp_heap *heap, const char *stack, cp_heap_row *sum)
+{
+    cp_legacy *legacy = heap->legacy;
+    bool has_sum = false;
+
+    while (cp_legacy_next(legacy) && !cp_legacy_is_map(legacy)) {
+        cp_heap_row row;
+        bool all;
+
+        if (cp_legacy_is_blank(legacy)) {
+            continue;
+        }
+        if (cp_legacy_begins(legacy, "@")) {
+            return 1;
+        }
+        if (parse_jemalloc_row(legacy, &row, &all) < 0) {
+            return -1;
+        }
+        if (!all) {
+            continue;
+        }
+        if (has_sum) {
+            return cp_legacy_fail(legacy, "one row t* for each stack");
+        }
+        has_sum = true;
+        *sum = row;
+        if (stack && add_row(heap, &row, stack) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int cp_legacy_read_jemalloc(cp_legacy *legacy)
+{
+    cp_heap heap = {.legacy = legacy, .sampled = true};
+    const char *text = legacy->line;
+    cp_heap_row total = {{0}, {0}};
+
+    if (!cp_legacy_skip(&text, "heap_v2/") || !cp_legacy_number(&text, &legacy->profile->period)) {
+        return cp_legacy_fail(legacy, "heap_v2/RATE");
+    }
+    int status = read_rows(&heap, NULL, &total);
+    heap.has_allocated = counts_allocated(&total);
+    begin_profile(&heap);
+    while (status > 0) {
+        char *stack = cp_heap_copy(legacy->line, strlen(legacy->line));
+        status = read_rows(&heap, stack, &total);
+        free(stack);
+    }
+    return status;
 }

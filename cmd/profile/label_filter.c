@@ -206,11 +206,6 @@ void cp_label_filter_free(cp_label_filter *filter)
     free(filter);
 }
 
-bool cp_label_filter_is_range(const cp_label_filter *filter)
-{
-    return filter->is_range;
-}
-
 /* ---- matching ---- */
 
 /* Whether the filter is about this label: a number for a range, a text for expressions. */

@@ -37,8 +37,6 @@ const char *cp_label_unit(const cp_label_units *units, cp_string key);
 cp_label_filter *cp_label_filter_compile(const char *text, cp_error *error);
 /* Frees a filter; NULL is allowed. */
 void cp_label_filter_free(cp_label_filter *filter);
-/* Whether the filter is a range. */
-bool cp_label_filter_is_range(const cp_label_filter *filter);
 
 typedef struct cp_label_matches {
     bool focus, ignore; /* any sample */

@@ -17,7 +17,7 @@
 #include "base/message.h"
 #include "base/printable.h"
 #include "base/regex.h"
-#include "names/disassembler.h"
+#include "names/binutils.h"
 #include "profile/profile_lines.h"
 #include "profile/profile_model.h"
 #include "report/report.h"
