@@ -16,7 +16,7 @@
 #include "base/message.h"
 #include "base/pool.h"
 #include "names/binutils.h"
-#include "src/demangle/readable.h"
+#include "src/demangle/demangler.h"
 #include "src/demangle/rust_name.h"
 
 #include <errno.h>
@@ -42,12 +42,12 @@ static void make_short_names(const char *const *symbols, size_t count, cp_demang
                              char **names)
 {
     pp_arena arena = PP_ARENA_INIT;
-    pp_readable readable = pp_readable_begin(&arena);
+    pp_demangler demangler = pp_demangler_begin(&arena);
 
     for (size_t i = 0; i < count; i++) {
         bool is_short = mode == CP_DEMANGLE_SIMPLE || pp_rust_is_first_scheme(symbols[i]);
         if (is_short && is_mangled(symbols[i])) {
-            const char *name = pp_readable_name(&readable, symbols[i]);
+            const char *name = pp_demangle(&demangler, symbols[i]);
             names[i] = name != symbols[i] ? cp_heap_copy(name, strlen(name)) : NULL;
         }
     }

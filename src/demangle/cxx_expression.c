@@ -3,7 +3,7 @@
  * cxx_expression.c: skips expressions, but reads the types in them; names of operators.
  *
  * Zone: SIGNAL.
- * Tested by: unit.readable, fuzz.readable
+ * Tested by: unit.demangler, fuzz.demangler
  */
 #include "demangle/cxx.h"
 

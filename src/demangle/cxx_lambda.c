@@ -3,7 +3,7 @@
  * cxx_lambda.c: lambdas and other unnamed types.
  *
  * Zone: SIGNAL.
- * Tested by: unit.readable
+ * Tested by: unit.demangler
  */
 #include "demangle/cxx.h"
 

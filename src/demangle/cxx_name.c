@@ -3,7 +3,7 @@
  * cxx_name.c: names, from whole symbols down to operators.
  *
  * Zone: SIGNAL.
- * Tested by: unit.readable, e2e.names
+ * Tested by: unit.demangler, e2e.names
  */
 #include "demangle/cxx.h"
 

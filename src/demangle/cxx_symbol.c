@@ -3,7 +3,7 @@
  * cxx_symbol.c: whole symbols: functions, objects, and symbols that compilers generate.
  *
  * Zone: SIGNAL.
- * Tested by: unit.readable
+ * Tested by: unit.demangler
  */
 #include "demangle/cxx.h"
 

@@ -3,7 +3,7 @@
  * cxx_template.c: parameters of templates, which the arguments replace later, and arguments.
  *
  * Zone: SIGNAL.
- * Tested by: unit.readable, e2e.names
+ * Tested by: unit.demangler, e2e.names
  */
 #include "demangle/cxx.h"
 

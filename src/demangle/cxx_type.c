@@ -10,7 +10,7 @@
  *   RK PFicE    int (* const&|)(char)
  *
  * Zone: SIGNAL.
- * Tested by: unit.readable
+ * Tested by: unit.demangler
  */
 #include "demangle/cxx.h"
 

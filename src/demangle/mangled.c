@@ -3,7 +3,7 @@
  * mangled.c: the reader and the writer of the demanglers (contract in the header).
  *
  * Zone: SIGNAL.
- * Tested by: unit.readable
+ * Tested by: unit.demangler
  */
 #include "demangle/mangled.h"
 

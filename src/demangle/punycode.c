@@ -3,7 +3,7 @@
  * punycode.c: the decoder of RFC 3492, section 6.2.
  *
  * Zone: SIGNAL.
- * Tested by: unit.readable
+ * Tested by: unit.demangler
  */
 #include "demangle/punycode.h"
 

@@ -4,7 +4,7 @@
  * name.
  *
  * Zone: SIGNAL.
- * Tested by: unit.readable, e2e.names
+ * Tested by: unit.demangler, e2e.names
  */
 #include "demangle/rust_name.h"
 

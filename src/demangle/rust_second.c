@@ -7,7 +7,7 @@
  * The parser reads generic arguments, and writes only "<>".
  *
  * Zone: SIGNAL.
- * Tested by: unit.readable
+ * Tested by: unit.demangler
  */
 #include "demangle/rust_name.h"
 

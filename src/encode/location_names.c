@@ -8,7 +8,7 @@
 #include "encode/location_names.h"
 
 #include "base/sort.h"
-#include "demangle/readable.h"
+#include "demangle/demangler.h"
 #include "symbol/known_names.h"
 #include "sys/apart.h"
 
@@ -176,38 +176,38 @@ int pp_location_names_find(const pp_profile *profile, pp_location_table *table, 
     return f.placed ? 0 : -ENOMEM;
 }
 
-/* Returns the readable names. The outermost function is the symbol, whose text exists already. */
-static const char **read_lines(const pp_lines *lines, const char *text, pp_readable *readable)
+/* Returns the demangled names. The outermost function is the symbol, whose text exists already. */
+static const char **demangle_lines(const pp_lines *lines, const char *text, pp_demangler *demangler)
 {
-    const char **texts = pp_arena_array(readable->arena, lines->count, sizeof *texts);
+    const char **texts = pp_arena_array(demangler->arena, lines->count, sizeof *texts);
     for (uint32_t i = 0; texts != NULL && i < lines->count; i++) {
         const char *name = lines->line[i].function;
         texts[i] = i + 1 == lines->count && text != NULL ? text
-                   : name != NULL                        ? pp_readable_name(readable, name)
+                   : name != NULL                        ? pp_demangle(demangler, name)
                                                          : NULL;
     }
     return texts;
 }
 
-int pp_location_names_make_readable(pp_location_names *names, uint32_t count, pp_arena *arena)
+int pp_location_names_demangle(pp_location_names *names, uint32_t count, pp_arena *arena)
 {
-    pp_readable readable = pp_readable_begin(arena);
+    pp_demangler demangler = pp_demangler_begin(arena);
     const char *last = NULL; /* adjacent locations share a function, and then its text */
     const char *text = NULL;
-    names->readable = pp_arena_array(arena, count, sizeof(*names->readable));
-    names->readable_lines = pp_arena_array(arena, count, sizeof(*names->readable_lines));
-    if (names->readable == NULL || names->readable_lines == NULL)
+    names->demangled = pp_arena_array(arena, count, sizeof(*names->demangled));
+    names->demangled_lines = pp_arena_array(arena, count, sizeof(*names->demangled_lines));
+    if (names->demangled == NULL || names->demangled_lines == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++) {
         const char *name = names->symbols[names->ascending[i]].name;
         if (name != NULL && name != last)
-            text = pp_readable_name(&readable, name);
+            text = pp_demangle(&demangler, name);
         last = name;
         uint32_t index = names->ascending[i];
-        names->readable[index] = name != NULL ? text : NULL;
+        names->demangled[index] = name != NULL ? text : NULL;
         if (names->lines[index].count > 0)
-            names->readable_lines[index] =
-                read_lines(&names->lines[index], names->readable[index], &readable);
+            names->demangled_lines[index] =
+                demangle_lines(&names->lines[index], names->demangled[index], &demangler);
     }
     return arena->failed ? -ENOMEM : 0;
 }

@@ -21,10 +21,10 @@
 typedef struct pp_location_names {
     uint32_t *ascending; /* indices of the locations, by address */
     pp_symbol *symbols;  /* of the location with the same index; no name: unknown */
-    /* The readable names of the symbols, and of each line's function (NULL: no lines). Both are
-     * NULL until pp_location_names_make_readable(). */
-    const char **readable;
-    const char ***readable_lines;
+    /* The demangled names of the symbols, and of each line's function (NULL: no lines). Both are
+     * NULL until pp_location_names_demangle(). */
+    const char **demangled;
+    const char ***demangled_lines;
     pp_lines *lines;     /* by location; all 0 unless profile->symbolize is LINES */
     bool *has_lines;     /* by mapping: its debug information was read, and nothing left out */
     uint32_t unknown_id; /* of the mapping for code outside of the list; 0 = not needed */
@@ -35,7 +35,7 @@ typedef struct pp_location_names {
 int pp_location_names_find(const pp_profile *profile, pp_location_table *table, pp_arena *arena,
                            pp_location_names *names);
 
-/* Makes the readable names of `count` locations, for texts. 0 or -ENOMEM. */
-int pp_location_names_make_readable(pp_location_names *names, uint32_t count, pp_arena *arena);
+/* Makes the demangled names of `count` locations, for texts. 0 or -ENOMEM. */
+int pp_location_names_demangle(pp_location_names *names, uint32_t count, pp_arena *arena);
 
 #endif

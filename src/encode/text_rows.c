@@ -19,7 +19,7 @@ enum { TAB = 8 };
 typedef struct frame {
     uintptr_t address;
     const char *name; /* NULL = unknown */
-    const char *text; /* the readable name */
+    const char *text; /* the demangled name */
     uintptr_t offset;
     const char *module;
     const pp_line *line; /* NULL = unknown */
@@ -45,7 +45,7 @@ int pp_frame_lines_init(pp_frame_lines *frames, const pp_profile *profile, bool 
         return -ENOMEM;
     int error = pp_location_names_find(profile, &frames->locations, arena, &frames->names);
     if (error == 0)
-        error = pp_location_names_make_readable(&frames->names, frames->locations.count, arena);
+        error = pp_location_names_demangle(&frames->names, frames->locations.count, arena);
     if (error == 0)
         error = pp_shown_frames_init(&frames->shown, profile, &frames->locations, &frames->names,
                                      arena);
@@ -65,14 +65,14 @@ static frame frame_of(pp_frame_lines *frames, uintptr_t pc, uint32_t inlined, ui
     const pp_lines *lines = &frames->names.lines[id - 1];
     uint32_t mapping = frames->locations.locations[id - 1].mapping;
     f.name = symbol->is_place ? NULL : symbol->name; /* Go shows only the address, too */
-    f.text = symbol->is_place ? NULL : frames->names.readable[id - 1];
+    f.text = symbol->is_place ? NULL : frames->names.demangled[id - 1];
     f.offset = f.address - symbol->entry;
     if (mapping > 0 && mapping <= frames->profile->mapping_count)
         f.module = frames->profile->mappings[mapping - 1].path;
     if (inlined < lines->count) {
         f.line = &lines->line[inlined];
         f.name = f.line->function;
-        f.text = frames->names.readable_lines[id - 1][inlined];
+        f.text = frames->names.demangled_lines[id - 1][inlined];
         *count = lines->count;
     }
     return f;

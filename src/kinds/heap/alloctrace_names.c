@@ -14,7 +14,7 @@
 #include "kinds/heap/alloctrace_names.h"
 
 #include "base/sort.h"
-#include "demangle/readable.h"
+#include "demangle/demangler.h"
 #include "kinds/heap/alloctrace.h"
 #include "kinds/heap/heap.h"
 #include "modules/modules.h"
@@ -55,11 +55,11 @@ static size_t name_run(const pp_mapping *mappings, size_t mapping_count, size_t 
     for (size_t i = 0; i < run; i++) {
         addresses[i] = places[i].address;
     }
-    pp_readable readable = pp_readable_begin_small(&texts);
+    pp_demangler demangler = pp_demangler_begin_small(&texts);
     pp_places_resolve(mappings, mapping_count, index, addresses, run, symbols, &texts);
     for (size_t i = 0; i < run; i++) {
         places[i].function =
-            symbols[i].name != NULL ? pp_readable_name(&readable, symbols[i].name) : NULL;
+            symbols[i].name != NULL ? pp_demangle(&demangler, symbols[i].name) : NULL;
         places[i].offset = symbols[i].name != NULL ? places[i].address - symbols[i].entry : 0;
         places[i].module = mapping->path != NULL && *mapping->path != '\0' ? mapping->path : NULL;
         places[i].module_offset = places[i].address - mapping->bias;

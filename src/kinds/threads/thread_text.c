@@ -35,8 +35,7 @@ static int find_names(dump *d, const pp_thread_text *threads, size_t count, pp_a
         return -ENOMEM;
     }
     int error = pp_location_names_find(d->profile, &d->locations, arena, &d->names);
-    return error != 0 ? error
-                      : pp_location_names_make_readable(&d->names, d->locations.count, arena);
+    return error != 0 ? error : pp_location_names_demangle(&d->names, d->locations.count, arena);
 }
 
 static const pp_mapping *mapping_of(const dump *d, const pp_location *location)
@@ -59,7 +58,7 @@ static void write_inlined(dump *d, uint32_t id, const char *after)
 {
     const pp_lines *lines = &d->names.lines[id - 1];
     for (uint32_t i = 0; i + 1 < lines->count; i++) {
-        pp_text_stream_add(&d->out, d->names.readable_lines[id - 1][i]);
+        pp_text_stream_add(&d->out, d->names.demangled_lines[id - 1][i]);
         pp_text_stream_add(&d->out, after);
         write_place(d, &lines->line[i]);
         pp_text_stream_add(&d->out, "\n");
@@ -78,7 +77,7 @@ static void write_function(dump *d, const char *before, uintptr_t pc, uintptr_t 
     uintptr_t from = symbol->name != NULL ? symbol->entry : mapping != NULL ? mapping->bias : 0;
     pp_text_stream_add(&d->out, before);
     if (symbol->name != NULL) {
-        pp_text_stream_add(&d->out, d->names.readable[id - 1]);
+        pp_text_stream_add(&d->out, d->names.demangled[id - 1]);
     } else {
         pp_text_stream_hex(&d->out, shown);
     }

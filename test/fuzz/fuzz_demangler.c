@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_readable.c: any bytes as the name of a symbol.
+ * fuzz_demangler.c: any bytes as the name of a symbol.
  *
  * What comes out is a text of one line that is the same when it is asked for again; no name takes
  * more than its share of steps and of text.
  *
- * Sources: src/demangle/readable.c src/demangle/mangled.c src/demangle/punycode.c
+ * Sources: src/demangle/demangler.c src/demangle/mangled.c src/demangle/punycode.c
  * Sources: src/demangle/rust_first.c src/demangle/rust_second.c
  * Sources: src/demangle/cxx_symbol.c src/demangle/cxx_name.c src/demangle/cxx_lambda.c
  * Sources: src/demangle/cxx_template.c
  * Sources: src/demangle/cxx_type.c src/demangle/cxx_expression.c
  * Sources: src/base/arena.c src/base/memory.c src/base/text.c
- * Seeds: names of both languages, and such as stand for endless ones, in corpus/readable/.
+ * Seeds: names of both languages, and such as stand for endless ones, in corpus/demangler/.
  */
 #include "demangle/cxx.h"
-#include "demangle/readable.h"
+#include "demangle/demangler.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -34,11 +34,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *name = malloc(size + 1); /* exactly as long */
     pp_arena arena = PP_ARENA_INIT;
-    pp_readable readable = pp_readable_begin(&arena);
+    pp_demangler demangler = pp_demangler_begin(&arena);
     memcpy(name, data, size);
     name[size] = '\0';
-    const char *first = pp_readable_name(&readable, name);
-    const char *second = pp_readable_name(&readable, name);
+    const char *first = pp_demangle(&demangler, name);
+    const char *second = pp_demangle(&demangler, name);
     if (strcmp(first, second) != 0)
         abort();
     if (*first == '\0' && *name != '\0')
@@ -47,8 +47,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if ((unsigned char)*c < ' ')
             abort();
     }
-    if (readable.work != NULL)
-        check_bounds(readable.work);
+    if (demangler.work != NULL)
+        check_bounds(demangler.work);
     pp_arena_release(&arena);
     free(name);
     return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_readable.c: what becomes of symbols' names, and what hostile ones may cost.
+ * test_demangler.c: what becomes of symbols' names, and what hostile ones may cost.
  *
  * Where Go's tool reads the name, what is expected is what it shows (1.26; test/e2e/test_names.sh
  * asks it).
@@ -16,11 +16,11 @@
 #include <cmocka.h>
 
 #include "demangle/cxx.h"
-#include "demangle/readable.h"
+#include "demangle/demangler.h"
 #include "other_stack.h"
 
 static pp_arena arena = PP_ARENA_INIT;
-static pp_readable readable;
+static pp_demangler demangler;
 
 typedef struct pair {
     const char *symbol, *name;
@@ -28,9 +28,9 @@ typedef struct pair {
 
 static void check(const pair *pairs, size_t count)
 {
-    readable = pp_readable_begin(&arena);
+    demangler = pp_demangler_begin(&arena);
     for (size_t i = 0; i < count; i++) {
-        const char *name = pp_readable_name(&readable, pairs[i].symbol);
+        const char *name = pp_demangle(&demangler, pairs[i].symbol);
         if (strcmp(name, pairs[i].name) != 0)
             fail_msg("%s: expected \"%s\", found \"%s\"", pairs[i].symbol, pairs[i].name, name);
     }
@@ -197,7 +197,7 @@ static uint8_t *stack;
 
 static void read_hostile(void)
 {
-    pp_readable_name(&readable, hostile);
+    pp_demangle(&demangler, hostile);
 }
 
 /* How much stack the name takes. */
@@ -243,9 +243,9 @@ static void deep_names_take_little_stack(void **state)
     stack = aligned_alloc(16, STACK_BYTES);
     for (size_t i = 0; i < 2 * sizeof deep / sizeof *deep; i++) {
         const char *const *parts = deep[i / 2];
-        readable = i % 2 != 0 ? pp_readable_begin_small(&arena) : pp_readable_begin(&arena);
+        demangler = i % 2 != 0 ? pp_demangler_begin_small(&arena) : pp_demangler_begin(&arena);
         size_t taken = stack_for(repeated(parts[0], parts[1], parts[2]));
-        if (taken > readable.stack + AROUND)
+        if (taken > demangler.stack + AROUND)
             fail_msg("%s%s...%s takes %zu bytes of stack", parts[0], parts[1], parts[2], taken);
     }
     free(stack);
@@ -265,10 +265,10 @@ static void short_names_for_long_texts_stay(void **state)
     for (int i = 0; i < 40; i++)
         snprintf(rust_name + strlen(rust_name), sizeof rust_name - strlen(rust_name), "TB6_B6_E");
     strcat(rust_name, "E1x");
-    readable = pp_readable_begin(&arena);
-    assert_true(strlen(pp_readable_name(&readable, name)) <= PP_MANGLED_TEXT);
-    assert_true(strlen(pp_readable_name(&readable, rust_name)) <= PP_MANGLED_TEXT);
-    assert_true(readable.work->m.steps <= PP_MANGLED_STEPS + 1);
+    demangler = pp_demangler_begin(&arena);
+    assert_true(strlen(pp_demangle(&demangler, name)) <= PP_MANGLED_TEXT);
+    assert_true(strlen(pp_demangle(&demangler, rust_name)) <= PP_MANGLED_TEXT);
+    assert_true(demangler.work->m.steps <= PP_MANGLED_STEPS + 1);
     pp_arena_release(&arena);
     CHECK({"_RNvMC1aTB6_B6_E1x", "_RNvMC1aTB6_B6_E1x"}, {"_RNvMC1aB7_1x", "_RNvMC1aB7_1x"});
 }

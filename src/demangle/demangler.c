@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * readable.c: chooses the demangler of a name.
+ * demangler.c: chooses the reader of a symbol.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  */
-#include "demangle/readable.h"
+#include "demangle/demangler.h"
 
 #include "demangle/cxx.h"
 #include "demangle/rust_name.h"
 
 #include <string.h>
 
-pp_readable pp_readable_begin(pp_arena *arena)
+pp_demangler pp_demangler_begin(pp_arena *arena)
 {
-    return (pp_readable){.arena = arena, .stack = PP_MANGLED_STACK};
+    return (pp_demangler){.arena = arena, .stack = PP_MANGLED_STACK};
 }
 
-pp_readable pp_readable_begin_small(pp_arena *arena)
+pp_demangler pp_demangler_begin_small(pp_arena *arena)
 {
-    return (pp_readable){.arena = arena, .stack = PP_MANGLED_SMALL_STACK};
+    return (pp_demangler){.arena = arena, .stack = PP_MANGLED_SMALL_STACK};
 }
 
 static bool read_name(pp_cxx *work, size_t stack, const char *name, pp_span *text)
@@ -60,18 +60,18 @@ static const char *replace_controls(pp_arena *arena, const char *name)
     return copy != NULL ? copy : "?";
 }
 
-const char *pp_readable_name(pp_readable *readable, const char *name)
+const char *pp_demangle(pp_demangler *demangler, const char *name)
 {
     pp_span text;
     if (name[without_controls(name)] != '\0')
-        return replace_controls(readable->arena, name);
+        return replace_controls(demangler->arena, name);
     if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R'))
         return name;
-    if (readable->work == NULL)
-        readable->work = pp_arena_alloc(readable->arena, sizeof *readable->work);
-    pp_cxx *work = readable->work;
-    if (work == NULL || !read_name(work, readable->stack, name, &text))
+    if (demangler->work == NULL)
+        demangler->work = pp_arena_alloc(demangler->arena, sizeof *demangler->work);
+    pp_cxx *work = demangler->work;
+    if (work == NULL || !read_name(work, demangler->stack, name, &text))
         return name;
-    const char *copy = pp_arena_text(readable->arena, work->m.text + text.at, text.size);
+    const char *copy = pp_arena_text(demangler->arena, work->m.text + text.at, text.size);
     return copy != NULL ? copy : name;
 }
