@@ -15,6 +15,7 @@
 
 #include "ask/control_target.h"
 #include "ask/source_root.h"
+#include "base/clock.h"
 #include "base/message.h"
 #include "base/meter.h"
 #include "base/pool.h"
@@ -27,7 +28,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #define DEFAULT_NAME "profile?seconds=10"
@@ -58,17 +58,14 @@ int cp_control_pid(const char *text, int *pid, const char **rest, cp_error *erro
 
 typedef struct waiting {
     cp_meter meter;
-    struct timespec start;
+    int64_t start_ns;
     uint64_t recording; /* seconds for which the process records; 0: it answers at once */
     long limit;         /* seconds to wait */
 } waiting;
 
 static long passed(const waiting *w)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (long)(now.tv_sec - w->start.tv_sec);
+    return (long)((cp_now_ns() - w->start_ns) / 1000000000);
 }
 
 /* Waits until there is something to read; false if the time is up. */
@@ -208,7 +205,7 @@ static int receive(int fd, waiting *w, size_t limit, cp_bytes *bytes, cp_error *
 {
     cp_bytes answer = {0};
 
-    clock_gettime(CLOCK_MONOTONIC, &w->start);
+    w->start_ns = cp_now_ns();
     int status = read_all(fd, w, limit, &answer, error);
     if (status == 0) {
         status = take_answer(&answer, bytes, error);

@@ -9,6 +9,7 @@
 
 #include "ask/source_root.h"
 #include "ask/token_file.h"
+#include "base/clock.h"
 #include "base/message.h"
 #include "base/meter.h"
 #include "base/pool.h"
@@ -17,7 +18,6 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define DEFAULT_PATH  "/debug/pprof/profile"
 #define LEAST_SECONDS 30 /* a path that is not libpprof's may take time, too */
@@ -145,15 +145,14 @@ static address parse(const char *source)
 
 typedef struct waiting {
     cp_meter meter;
-    struct timespec start;
+    int64_t start_ns;
     uint64_t seconds; /* for which the server records; 0: it answers at once */
 } waiting;
 
 static waiting begin_waiting(const char *url)
 {
-    waiting w = {.seconds = cp_source_seconds(url)};
+    waiting w = {.start_ns = cp_now_ns(), .seconds = cp_source_seconds(url)};
 
-    clock_gettime(CLOCK_MONOTONIC, &w.start);
     cp_meter_begin(&w.meter, w.seconds ? "the server records" : "fetching",
                    w.seconds ? "s" : "bytes");
     return w;
@@ -163,12 +162,10 @@ static waiting begin_waiting(const char *url)
 static int show_progress(void *context, int64_t all, int64_t got, int64_t to_send, int64_t sent)
 {
     waiting *w = context;
-    struct timespec now;
 
     (void)to_send, (void)sent;
-    clock_gettime(CLOCK_MONOTONIC, &now);
     if (w->seconds) {
-        cp_meter_step(&w->meter, (uint64_t)(now.tv_sec - w->start.tv_sec), w->seconds);
+        cp_meter_step(&w->meter, (uint64_t)(cp_now_ns() - w->start_ns) / 1000000000, w->seconds);
     } else {
         cp_meter_step(&w->meter, (uint64_t)got, (uint64_t)all);
     }

@@ -12,6 +12,7 @@
 #include "ask/control.h"
 #include "ask/control_target.h"
 #include "attach/library_copy.h"
+#include "base/clock.h"
 #include "base/message.h"
 #include "base/pool.h"
 #include "profile/protobuf.h"
@@ -28,7 +29,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -40,19 +40,9 @@ enum {
     NAP_MS = 2
 };
 
-static void nap(void)
-{
-    const struct timespec time = {.tv_nsec = NAP_MS * 1000000L};
-
-    nanosleep(&time, NULL);
-}
-
 static long now_ms(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (long)(cp_now_ns() / 1000000);
 }
 
 /* ---- the state of the library there ---- */
@@ -142,7 +132,7 @@ static int wait_until_ready(cp_attachment *a, const char *path, uint32_t generat
         if (over && looked && a->state == 0) {
             return fail_by_loader(a->pid, path, call, error);
         }
-        nap();
+        cp_sleep_ms(NAP_MS);
     }
     return cp_fail(error, "pid:%d: expected libpprof to be ready there within %d s, it is not",
                    a->pid, READY_MS / 1000);
@@ -186,7 +176,7 @@ static bool read_first_status(cp_attachment *a, pp_attach_target *found,
         if ((is_read && status->state != PPROF_ATTACH_NONE) || now_ms() > limit) {
             return is_read;
         }
-        nap();
+        cp_sleep_ms(NAP_MS);
         if (a->state == 0 && pp_attach_look(a->pid, found, &why) < 0) {
             return false;
         }
@@ -250,7 +240,7 @@ static int reach(cp_attachment *a, const cp_target *target, cp_error *error)
             return cp_fail(error, "pid:%d: its control socket does not answer: %.500s", a->pid,
                            why.text);
         }
-        nap();
+        cp_sleep_ms(NAP_MS);
         fd = cp_target_connect(target, path, error);
     }
     /* Another cpprof's attachment may end just now, and take the socket with it; and what was
@@ -262,7 +252,7 @@ static int reach(cp_attachment *a, const cp_target *target, cp_error *error)
         }
         fd = begun ? cp_target_connect(target, path, error) : -1;
         if (fd < 0) {
-            nap();
+            cp_sleep_ms(NAP_MS);
         }
     }
     return fd;
@@ -333,7 +323,7 @@ int cp_attachment_begin(cp_attachment *a, int pid, bool stays, cp_error *error)
         if (now_ms() > limit) {
             return cp_fail(error, "pid:%d: its attachment ends, and takes its time", pid);
         }
-        nap();
+        cp_sleep_ms(NAP_MS);
         fd = reach(a, &target, error);
     }
     a->is_late = read_status(pid, a->state, &status) && status.state == PPROF_ATTACH_READY;
@@ -363,7 +353,7 @@ static void wait_until_detached(int pid, uintptr_t state)
 
     while (now_ms() < limit && read_status(pid, state, &status) &&
            status.state != PPROF_ATTACH_DETACHED && status.state != PPROF_ATTACH_NONE) {
-        nap();
+        cp_sleep_ms(NAP_MS);
     }
 }
 

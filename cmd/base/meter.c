@@ -6,6 +6,7 @@
  */
 #include "base/meter.h"
 
+#include "base/clock.h"
 #include "base/terminal.h"
 
 #include <inttypes.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #define ERASE_LINE "\r\033[K"
+#define MS         INT64_C(1000000)
 
 enum {
     FIRST_MS = 500, /* shorter work needs no line */
@@ -21,27 +23,6 @@ enum {
 };
 
 static _Thread_local bool silent;
-
-static struct timespec now_plus(int milliseconds)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    time.tv_nsec += milliseconds * 1000000L;
-    if (time.tv_nsec >= 1000000000L) {
-        time.tv_sec++;
-        time.tv_nsec -= 1000000000L;
-    }
-    return time;
-}
-
-static bool is_due(const cp_meter *meter)
-{
-    struct timespec now = now_plus(0);
-
-    return now.tv_sec != meter->next.tv_sec ? now.tv_sec > meter->next.tv_sec
-                                            : now.tv_nsec >= meter->next.tv_nsec;
-}
 
 static void put(const char *text)
 {
@@ -52,7 +33,7 @@ static void put(const char *text)
 
 void cp_meter_begin(cp_meter *meter, const char *work, const char *things)
 {
-    *meter = (cp_meter){.work = work, .things = things, .next = now_plus(FIRST_MS)};
+    *meter = (cp_meter){.work = work, .things = things, .next_ns = cp_now_ns() + FIRST_MS * MS};
     meter->enabled = !silent && cp_terminal_is_capable(STDERR_FILENO);
 }
 
@@ -65,7 +46,7 @@ void cp_meter_step(cp_meter *meter, uint64_t done, uint64_t total)
 {
     char line[160], of_total[32] = "";
 
-    if (!meter->enabled || !is_due(meter) || tcgetpgrp(STDERR_FILENO) != getpgrp()) {
+    if (!meter->enabled || cp_now_ns() < meter->next_ns || tcgetpgrp(STDERR_FILENO) != getpgrp()) {
         return;
     }
     if (total) {
@@ -75,7 +56,7 @@ void cp_meter_step(cp_meter *meter, uint64_t done, uint64_t total)
              of_total, meter->things);
     put(line);
     meter->drawn = true;
-    meter->next = now_plus(NEXT_MS);
+    meter->next_ns = cp_now_ns() + NEXT_MS * MS;
 }
 
 void cp_meter_end(cp_meter *meter)

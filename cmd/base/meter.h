@@ -16,13 +16,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
 typedef struct cp_meter {
     const char *work, *things;
     bool enabled;
-    bool drawn;           /* the line is on the screen */
-    struct timespec next; /* nothing is drawn before */
+    bool drawn;      /* the line is on the screen */
+    int64_t next_ns; /* nothing is drawn before */
 } cp_meter;
 
 /* No meter of the calling thread is drawn: another thread shows the progress. */

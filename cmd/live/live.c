@@ -10,6 +10,7 @@
  */
 #include "live/live.h"
 
+#include "base/clock.h"
 #include "base/message.h"
 #include "base/pool.h"
 #include "base/regex.h"
@@ -30,7 +31,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -64,14 +64,6 @@ typedef struct live {
     outcome outcome;
 } live;
 
-static int64_t now_ns(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
 static void fail(live *l, const char *sentence)
 {
     snprintf(l->complaint.text, sizeof l->complaint.text, "%s", sentence);
@@ -89,9 +81,9 @@ static char *foot_of(const live *l)
         return cp_heap_printf("\033[1m%.*s\033[m\n", (int)strcspn(l->complaint.text, "\n"),
                               l->complaint.text);
     }
-    if (l->is_asked && now_ns() - l->asked_ns > LATE_MS * 1000000LL) {
+    if (l->is_asked && cp_now_ns() - l->asked_ns > LATE_MS * 1000000LL) {
         return cp_heap_printf("waiting for the process for %lld s\n",
-                              (long long)((now_ns() - l->asked_ns) / 1000000000));
+                              (long long)((cp_now_ns() - l->asked_ns) / 1000000000));
     }
     return cp_heap_printf("\033[2mq quit  c flat/cum  t profile  a all  / focus  space pause  "
                           "+ -  ? help\033[m\n");
@@ -350,7 +342,7 @@ static void take_answer(live *l)
 
 static void ask_if_due(live *l)
 {
-    int64_t now = now_ns();
+    int64_t now = cp_now_ns();
 
     if (l->is_asked || l->state.is_paused || now < l->due_ns) {
         return;
@@ -419,7 +411,7 @@ static void read_signals(live *l)
 
 static int patience_ms(const live *l)
 {
-    int64_t left = l->due_ns - now_ns();
+    int64_t left = l->due_ns - cp_now_ns();
 
     if (cp_key_is_pending(&l->keys)) {
         return ESCAPE_MS;
@@ -486,7 +478,7 @@ static int finish(live *l)
 
 static int run(live *l)
 {
-    l->due_ns = now_ns();
+    l->due_ns = cp_now_ns();
     if (l->target.pid) {
         cp_process_use_read(l->target.pid, &l->use);
     }

@@ -10,6 +10,7 @@
 #include "ask/control.h"
 #include "ask/source_root.h"
 #include "attach/attachment.h"
+#include "base/clock.h"
 #include "base/meter.h"
 #include "base/pool.h"
 #include "import/profile_file.h"
@@ -20,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #define HOLD   "?seconds=86400&labels=0" /* the holder asks again after a day */
@@ -43,21 +43,6 @@ struct cp_live_source {
     holding holding;
     cp_error why_not; /* it cannot hold */
 };
-
-static int64_t now_ns(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
-static void sleep_ms(long ms)
-{
-    const struct timespec time = {.tv_nsec = ms * 1000000};
-
-    nanosleep(&time, NULL);
-}
 
 static int fetch(const cp_live_source *s, const char *name, const char *parameters, cp_bytes *bytes,
                  cp_error *error)
@@ -165,7 +150,7 @@ static int fetch_so_far(cp_live_source *s, cp_bytes *bytes, cp_error *error)
         begin_to_hold(s);
     }
     for (int ms = 0; status < 0 && ms < PATIENCE_MS; ms += STEP_MS) {
-        sleep_ms(STEP_MS);
+        cp_sleep_ms(STEP_MS);
         bool holds = look_at_holder(s, error) == HOLDS;
         status = fetch(s, "profile", parameters, bytes, error);
         if (status < 0 && !holds) {
@@ -184,7 +169,7 @@ static void answer(cp_live_source *s, size_t view)
 
     a.status = v->kind == CP_LIVE_SAMPLED ? fetch_so_far(s, &a.bytes, &a.error)
                                           : fetch(s, v->profile, "", &a.bytes, &a.error);
-    a.at_ns = now_ns();
+    a.at_ns = cp_now_ns();
     a.on = v->remedy ? fetch_what_is_on(s) : NULL;
     pthread_mutex_lock(&s->lock);
     s->answer = a;

@@ -7,6 +7,7 @@
 #include "record/record_progress.h"
 
 #include "ask/process_files.h"
+#include "base/clock.h"
 #include "base/terminal.h"
 
 #include <stdio.h>
@@ -24,7 +25,7 @@ void cp_progress_init(cp_progress *progress, bool with_children)
     memset(progress, 0, sizeof *progress);
     progress->enabled = cp_terminal_is_capable(STDERR_FILENO);
     progress->with_children = with_children;
-    clock_gettime(CLOCK_MONOTONIC, &progress->start);
+    progress->start_ns = cp_now_ns();
 }
 
 static void put(const char *text)
@@ -32,14 +33,6 @@ static void put(const char *text)
     ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
 
     (void)ignored; /* the recording goes on without the terminal */
-}
-
-static double seconds_since(const struct timespec *start)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
 }
 
 /* -1: there is no such process. */
@@ -64,7 +57,7 @@ static bool may_draw(void)
 static void draw(cp_progress *progress, const cp_child *child)
 {
     double cpu = cpu_seconds(child->pid, progress->with_children);
-    double elapsed = seconds_since(&progress->start);
+    double elapsed = (double)(cp_now_ns() - progress->start_ns) / 1e9;
 
     if (cpu < 0 || elapsed < QUIET_SECONDS || !may_draw()) {
         return;

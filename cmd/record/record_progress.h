@@ -10,13 +10,13 @@
 
 #include "record/record_child.h"
 
-#include <time.h>
+#include <stdint.h>
 
 typedef struct cp_progress {
     bool enabled;
     bool with_children; /* count the CPU time of processes for which the command waited, too */
     bool drawn;         /* the line is on the screen */
-    struct timespec start;
+    int64_t start_ns;
 } cp_progress;
 
 void cp_progress_init(cp_progress *progress, bool with_children);

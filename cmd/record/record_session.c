@@ -7,6 +7,7 @@
  */
 #include "record/record_session.h"
 
+#include "base/clock.h"
 #include "base/message.h"
 #include "base/pool.h"
 #include "import/profile_file.h"
@@ -26,7 +27,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SUFFIX       ".pb.gz"
@@ -251,11 +251,7 @@ static char *escape_percents(const char *path)
 /* The time at which all processes stop recording. */
 static unsigned long long end_of(long duration_ms)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-
-    return (unsigned long long)now.tv_sec * 1000000000 + (unsigned long long)now.tv_nsec +
-           (unsigned long long)duration_ms * 1000000;
+    return (unsigned long long)cp_now_ns() + (unsigned long long)duration_ms * 1000000;
 }
 
 static char *option_list(const cp_session *session)
@@ -361,7 +357,6 @@ static bool may_be_more(const cp_session *session)
 
 static void wait_for_the_last(cp_session *session)
 {
-    const struct timespec turn = {0, TURN_MS * 1000000L};
     int waited = 0;
 
     while (!session->options->alone && waited < PATIENCE_MS && may_be_more(session)) {
@@ -371,7 +366,7 @@ static void wait_for_the_last(cp_session *session)
             waited += TURN_MS;
         }
         if (session->socket.own < 0) {
-            nanosleep(&turn, NULL);
+            cp_sleep_ms(TURN_MS);
         }
         cp_record_socket_take(&session->socket, &session->parts, &session->tree);
     }
