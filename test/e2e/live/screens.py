@@ -201,7 +201,8 @@ def the_last_table_stays():
     t.wait_for("burn_cpu$")
     os.kill(guest, signal.SIGKILL)
     ends(t, 0, "the end of the process")
-    expect("the table is on the usual screen", "flat%" in t.screen.text() and "burn_cpu" in t.screen.text(), t.screen)
+    # On a busy machine the last tenth of a second may have no sample.
+    expect("the table is on the usual screen", "flat%" in t.screen.text() and f"  {guest} " in t.screen.text(), t.screen)
     expect("the end is said", f"cpprof: top: process {guest} has ended" in t.screen.text(), t.screen)
 
 
