@@ -27,7 +27,6 @@
 
 #include "base/path.h"
 #include "sys/numbers.h"
-#include "sys/safe_read.h"
 #include "sys/task_state.h"
 
 #include <dlfcn.h>
@@ -174,7 +173,7 @@ static int check_state(int pid, pp_remote_error *error)
 /* Whether the kernel has started the program by a loader, or has not come so far in an exec. */
 static bool may_have_loader(void)
 {
-    return pp_the_target.interpreter != 0 || pp_the_target.entry == 0;
+    return pp_the_target.walked.interpreter != 0 || pp_the_target.walked.entry == 0;
 }
 
 static int check_libc(const attempt *a)
@@ -680,7 +679,8 @@ typedef struct loader_error {
 /* Copies a text of the target's, which may have written there what it likes. */
 static void copy_text(uintptr_t from, char *to, size_t size)
 {
-    size_t got = from != 0 ? pp_safe_copy_part(to, from, size - 1) : 0;
+    size_t got =
+        from != 0 ? pp_memory_copy_part(&pp_the_target.walked.memory, to, from, size - 1) : 0;
     to[got] = '\0';
     for (char *c = to; *c != '\0'; c++) {
         if (*c < ' ' || *c > '~') {
@@ -697,14 +697,14 @@ static bool read_loader_error(const attempt *a, char *text, size_t size)
     loader_error e;
     uintptr_t variable =
         pp_target_thread_variable(&a->objects, "__libc_dlerror_result", a->call->thread_pointer);
-    if (variable == 0 || !pp_safe_copy(&at, variable, sizeof at)) {
+    if (variable == 0 || !pp_target_copy(&pp_the_target.walked, &at, variable, sizeof at)) {
         return false;
     }
     if (at == UINTPTR_MAX) { /* dl_action_result_malloc_failed */
         snprintf(text, size, "out of memory");
         return true;
     }
-    if (at == 0 || !pp_safe_copy(&e, at, sizeof e)) {
+    if (at == 0 || !pp_target_copy(&pp_the_target.walked, &e, at, sizeof e)) {
         return false;
     }
     copy_text(e.object, object, sizeof object);

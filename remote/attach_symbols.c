@@ -20,10 +20,11 @@ enum { TABLE_MAX = 64 << 20, CODE_PIECE = 64 * 1024 };
 /* The first byte of an object's file is at its bias, unless it is linked to a fixed address. */
 static bool open_object(pp_elf *elf, const pp_mapping *mapping)
 {
-    if (pp_elf_open_loaded(elf, mapping->bias, mapping->bias) == 0) {
+    if (pp_elf_open_loaded(elf, mapping->memory, mapping->bias, mapping->bias) == 0) {
         return true;
     }
-    return pp_elf_open_loaded(elf, mapping->start - (uintptr_t)mapping->offset, mapping->bias) == 0;
+    return pp_elf_open_loaded(elf, mapping->memory, mapping->start - (uintptr_t)mapping->offset,
+                              mapping->bias) == 0;
 }
 
 typedef struct table {
@@ -94,7 +95,7 @@ static bool find_block(const pp_elf *elf, uint64_t offset, uint64_t count, uintp
             return false;
         }
         if (ELF64_R_TYPE(r.r_info) == PP_RELOCATION_THREAD_OFFSET && ELF64_R_SYM(r.r_info) == 0 &&
-            pp_safe_copy(&filled_in, bias + r.r_offset, sizeof filled_in)) {
+            pp_memory_copy(elf->memory, &filled_in, bias + r.r_offset, sizeof filled_in)) {
             *block = (uintptr_t)filled_in - (uintptr_t)r.r_addend;
             return true;
         }
@@ -136,12 +137,12 @@ uintptr_t pp_target_thread_variable(const pp_profile *objects, const char *name,
 
 /* ---- code ---- */
 
-static uintptr_t find_restorer(uintptr_t start, uintptr_t limit)
+static uintptr_t find_restorer(const pp_memory *memory, uintptr_t start, uintptr_t limit)
 {
     static uint8_t code[CODE_PIECE];
     while (start < limit) {
-        size_t got =
-            pp_safe_copy_part(code, start, limit - start < CODE_PIECE ? limit - start : CODE_PIECE);
+        size_t size = limit - start < CODE_PIECE ? limit - start : CODE_PIECE;
+        size_t got = pp_memory_copy_part(memory, code, start, size);
         const uint8_t *at =
             got > 0 ? memmem(code, got, pp_signal_restorer, sizeof pp_signal_restorer) : NULL;
         if (at != NULL) {
@@ -161,7 +162,7 @@ uintptr_t pp_target_restorer(const pp_profile *objects)
     for (size_t i = 0; i < objects->mapping_count && found == 0; i++) {
         const pp_mapping *m = &objects->mappings[i];
         if ((m->code_of & PP_CODE_OF_LIBC) != 0) {
-            found = find_restorer(m->start, m->limit);
+            found = find_restorer(m->memory, m->start, m->limit);
         }
     }
     return found;

@@ -102,7 +102,7 @@ static const char *explain(dump *d, const pp_remote_thread *t, pp_walk_space *sp
     add_place(m, last->pc - 1, &text);
     pp_text_add(&text, "\n\t");
     size_t before = text.length;
-    pp_explain_rule(last->pc, m != NULL ? m->bias : 0, space, &text);
+    pp_explain_rule(&pp_the_target.walked, last->pc, m != NULL ? m->bias : 0, space, &text);
     pp_text_add(&text, text.length > before ? "\n\tregisters there:" : "registers there:");
     add_register(PP_REG_SP, last->sp, &text);
     add_register(PP_REG_FP, last->fp, &text);
@@ -236,7 +236,7 @@ static void count(const dump *d, pp_remote_result *result)
 
 static int find_waits(dump *d)
 {
-    static const pp_lock_questions none = {.has_stayed = NULL};
+    static const pp_lock_questions none = {.memory = &pp_the_target.walked.memory};
     size_t threads = d->threads.count;
     pp_lock_thread *list = pp_arena_array(&d->arena, threads, sizeof *list);
     for (size_t i = 0; list != NULL && i < threads; i++) {

@@ -1,26 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * modules.c: the target's objects, for the unwinder (modules/modules.h) and for names
+ * modules.c: the target's objects, for the unwinder (unwind/target.h) and for names
  * (profile/model.h).
  *
  *   /proc/PID/maps -> mapped files -> ELF header and program headers, from the target's memory
  *                                  -> code segments: module (CFI) and mapping (path, build id)
  *                  -> code of no object (JIT) -> mapping alone
  *
- * Owns: the table of modules, until the next target.
  * Tested by: e2e.cpprof_dump
  */
-#include "modules/modules.h"
-
 #include "remote/target.h"
 
 #include "base/path.h"
 #include "base/sort.h"
-#include "elf/elf.h"
+#include "elf/build_id.h"
 #include "modules/maps.h"
 #include "modules/module_cfi.h"
-#include "modules/own_code.h"
-#include "sys/safe_read.h"
 
 #include <elf.h>
 #include <link.h>
@@ -29,9 +24,8 @@
 
 enum {
     PAGE = 4096,
-    ENTRY_BYTES = 48,          /* as in modules/modules.c */
-    INTERPRETER_MAX = 1 << 20, /* likewise */
-    HEADERS_MAX = 64           /* program headers; a linked object has a dozen */
+    HEADERS_MAX = 64, /* program headers; a linked object has a dozen */
+    NOTES_MAX = 4096
 };
 
 typedef struct object {
@@ -54,62 +48,11 @@ typedef struct reading {
     size_t mapping_count;
 } reading;
 
-static struct {
-    const pp_module *module; /* ascending */
-    size_t count;
-} table;
-
-pp_own_code_place pp_own_code;
-
-/* ---- for the unwinder ---- */
-
-bool pp_modules_find(uintptr_t pc, pp_module *module)
-{
-    size_t low = 0;
-    size_t high = table.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const pp_module *m = &table.module[middle];
-        if (pc < m->code_lo) {
-            high = middle;
-        } else if (pc >= m->code_hi) {
-            low = middle + 1;
-        } else {
-            *module = *m;
-            return true;
-        }
-    }
-    return false;
-}
-
-bool pp_modules_is_entry_code(uintptr_t pc)
-{
-    uintptr_t entry = pp_the_target.entry;
-    uintptr_t base = pp_the_target.interpreter;
-    pp_module module;
-    if (entry != 0 && pc >= entry && pc - entry < ENTRY_BYTES) {
-        return true;
-    }
-    return base != 0 && pc >= base && pc - base < INTERPRETER_MAX && pp_modules_find(pc, &module) &&
-           module.code_lo >= base;
-}
-
-void pp_own_code_find(void)
-{
-    pp_own_code.known = true;
-}
-
-bool pp_own_code_is_clock(uintptr_t pc)
-{
-    (void)pc;
-    return false;
-}
-
-bool pp_target_is_constant(uintptr_t page)
+bool pp_target_is_constant(const pp_target *target, uintptr_t page)
 {
     uintptr_t end = page + PAGE;
-    for (size_t i = 0; i < table.count; i++) {
-        const pp_module *m = &table.module[i];
+    for (size_t i = 0; i < target->walked.module_count; i++) {
+        const pp_module *m = &target->walked.module[i];
         if ((page >= m->code_lo && end <= m->code_hi) || (page >= m->cfi_lo && end <= m->cfi_hi)) {
             return true;
         }
@@ -183,28 +126,36 @@ static bool place(object *o, uintptr_t start)
     return hi > lo;
 }
 
+static void read_build_id(object *o)
+{
+    for (unsigned i = 0; i < o->info.dlpi_phnum && o->build_id_size == 0; i++) {
+        const ElfW(Phdr) *segment = &o->headers[i];
+        _Alignas(8) uint8_t notes[NOTES_MAX];
+        if (segment->p_type == PT_NOTE && segment->p_memsz <= sizeof notes &&
+            pp_target_copy(&pp_the_target.walked, notes, o->info.dlpi_addr + segment->p_vaddr,
+                           segment->p_memsz)) {
+            pp_note_build_id(notes, segment->p_memsz, segment->p_align, o->build_id,
+                             &o->build_id_size);
+        }
+    }
+}
+
 /* Reads the object whose file begins at the line's start; false if that is no such object. */
 static bool read_object(object *o, const pp_map_line *line)
 {
-    pp_elf elf;
+    ElfW(Ehdr) header;
     *o = (object){.path = line->path};
-    if (pp_elf_open_loaded(&elf, line->start, 0) != 0 || elf.header.e_phnum > HEADERS_MAX) {
+    if (!pp_target_copy(&pp_the_target.walked, &header, line->start, sizeof header) ||
+        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+        header.e_phentsize != sizeof *o->headers || header.e_phnum > HEADERS_MAX ||
+        !pp_target_copy(&pp_the_target.walked, o->headers, line->start + header.e_phoff,
+                        header.e_phnum * sizeof *o->headers)) {
         return false;
-    }
-    for (unsigned i = 0; i < elf.header.e_phnum; i++) {
-        if (!pp_elf_segment(&elf, i, &o->headers[i])) {
-            return false;
-        }
     }
     o->info.dlpi_name = line->path;
     o->info.dlpi_phdr = o->headers;
-    o->info.dlpi_phnum = elf.header.e_phnum;
-    if (!place(o, line->start)) {
-        return false;
-    }
-    elf.bias = o->info.dlpi_addr;
-    pp_elf_file_build_id(&elf, o->build_id, &o->build_id_size);
-    return true;
+    o->info.dlpi_phnum = header.e_phnum;
+    return place(o, line->start);
 }
 
 static void read_objects(reading *r)
@@ -215,6 +166,7 @@ static void read_objects(reading *r)
         object *o = &r->objects[r->object_count];
         if (line->offset == 0 && (line->path[0] == '/' || is_vdso) &&
             object_of(r, line->start) == NULL && read_object(o, line)) {
+            read_build_id(o);
             r->object_count++;
         }
     }
@@ -229,7 +181,7 @@ static bool is_code(const ElfW(Phdr) * segment)
 
 static uint8_t code_of(const object *o)
 {
-    uintptr_t base = pp_the_target.interpreter;
+    uintptr_t base = pp_the_target.walked.interpreter;
     if (base != 0 && base >= o->start && base < o->limit) {
         return PP_CODE_OF_LOADER;
     }
@@ -260,6 +212,7 @@ static void add_segment(reading *r, const object *o, const ElfW(Phdr) * segment,
                       .limit = (hi + PAGE - 1) & mask,
                       .offset = segment->p_offset & mask,
                       .bias = bias,
+                      .memory = &pp_the_target.walked.memory,
                       .path = path_of(r->arena, o->path),
                       .build_id_size = o->build_id_size,
                       .code_of = code_of(o)};
@@ -267,8 +220,8 @@ static void add_segment(reading *r, const object *o, const ElfW(Phdr) * segment,
     *module = (pp_module){.code_lo = lo, .code_hi = hi, .cheap = true};
     pp_module_cfi_describe(&o->info, o->path, module);
     if (strncmp(pp_base_name(o->path), "libpprof.so", 11) == 0) {
-        pp_own_code.start = lo;
-        pp_own_code.bytes = hi - lo;
+        pp_the_target.walked.own_code = lo;
+        pp_the_target.walked.own_code_bytes = hi - lo;
     }
 }
 
@@ -282,6 +235,7 @@ static void add_unclaimed_code(reading *r)
                              .limit = line->limit,
                              .offset = line->offset,
                              .bias = line->start - (uintptr_t)line->offset,
+                             .memory = &pp_the_target.walked.memory,
                              .path = path_of(r->arena, line->path)};
         }
     }
@@ -300,7 +254,7 @@ static void put_program_first(reading *r)
 {
     for (size_t i = 1; i < r->mapping_count; i++) {
         pp_mapping m = r->mappings[i];
-        if (pp_the_target.entry >= m.start && pp_the_target.entry < m.limit) {
+        if (pp_the_target.walked.entry >= m.start && pp_the_target.walked.entry < m.limit) {
             memmove(&r->mappings[1], &r->mappings[0], i * sizeof m);
             r->mappings[0] = m;
             return;
@@ -330,16 +284,16 @@ static bool collect(reading *r)
     add_unclaimed_code(r);
     put_program_first(r);
     pp_sort(modules, count, sizeof *modules, compare_modules, NULL);
-    table.module = modules;
-    table.count = count;
+    pp_the_target.walked.module = modules;
+    pp_the_target.walked.module_count = count;
     return true;
 }
 
 int pp_target_read_objects(pp_arena *arena, pp_profile *profile, pp_remote_error *error)
 {
     reading r = {.arena = arena};
-    pp_own_code = (pp_own_code_place){.known = true};
-    table.count = 0;
+    pp_the_target.walked.own_code_bytes = 0;
+    pp_the_target.walked.module_count = 0;
     if (read_lines(&r, error) != 0) {
         return -1;
     }
@@ -348,13 +302,14 @@ int pp_target_read_objects(pp_arena *arena, pp_profile *profile, pp_remote_error
         return pp_remote_fail(error, "no memory for the objects of process %d", pp_the_target.pid);
     }
     char byte;
-    if (table.count == 0 && r.line_count > 0 && !pp_safe_copy(&byte, r.lines[0].start, 1)) {
+    if (pp_the_target.walked.module_count == 0 && r.line_count > 0 &&
+        !pp_target_copy(&pp_the_target.walked, &byte, r.lines[0].start, 1)) {
         return pp_remote_fail(error,
                               "the memory of process %d cannot be read: a sandbox forbids both "
                               "process_vm_readv and /proc/%d/mem",
                               pp_the_target.pid, pp_the_target.pid);
     }
-    if (table.count == 0) {
+    if (pp_the_target.walked.module_count == 0) {
         return pp_remote_fail(error,
                               "process %d has no 64-bit program: only 64-bit programs can be read",
                               pp_the_target.pid);

@@ -11,7 +11,6 @@
 
 #include "base/path.h"
 #include "modules/maps.h"
-#include "sys/safe_read.h"
 #include "symbol/names.h"
 
 #include <errno.h>
@@ -126,6 +125,7 @@ int pp_safe_looks_begin(pp_safe_looks *looks, const pp_profile *objects, pp_aren
     if (arena->failed) {
         return -ENOMEM;
     }
+    looks->space->target = &pp_the_target.walked;
     for (size_t i = 0; i < objects->mapping_count; i++) {
         const pp_mapping *m = &objects->mappings[i];
         allocates[i] = m->code_of != PP_CODE_OF_LIBC && m->path[0] == '/' &&
@@ -160,7 +160,7 @@ static size_t mapping_of(const pp_profile *objects, uintptr_t address)
 static bool is_restorer(uintptr_t at)
 {
     uint8_t code[sizeof pp_signal_restorer];
-    return pp_safe_copy(code, at, sizeof code) &&
+    return pp_target_copy(&pp_the_target.walked, code, at, sizeof code) &&
            memcmp(code, pp_signal_restorer, sizeof code) == 0;
 }
 
@@ -376,7 +376,7 @@ bool pp_safe_stopped(pp_safe_looks *looks, const pp_registers *registers, const 
     if (!memory_is_safe(looks, sp, thread_pointer, why)) {
         return false;
     }
-    size_t copied = pp_safe_copy_part(copy, low, sizeof copy);
+    size_t copied = pp_memory_copy_part(&pp_the_target.walked.memory, copy, low, sizeof copy);
     const pp_stack_image image = {low, low + (copied & ~(size_t)15), copy};
     pp_walk_other_from(registers, &image, looks->space, &walk);
     return stack_is_safe(looks, &walk, call, why);

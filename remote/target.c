@@ -138,9 +138,9 @@ static int read_auxv(void)
     long got = pp_remote_read_proc(pp_the_target.thread, "auxv", values, sizeof values);
     for (size_t i = 0; got > 0 && i < (size_t)got / sizeof *values; i++) {
         if (values[i].a_type == AT_ENTRY) {
-            pp_the_target.entry = (uintptr_t)values[i].a_un.a_val;
+            pp_the_target.walked.entry = (uintptr_t)values[i].a_un.a_val;
         } else if (values[i].a_type == AT_BASE) {
-            pp_the_target.interpreter = (uintptr_t)values[i].a_un.a_val;
+            pp_the_target.walked.interpreter = (uintptr_t)values[i].a_un.a_val;
         }
     }
     return got < 0 ? (int)got : 0;
@@ -160,8 +160,11 @@ static int open_of(int tid, const char *name, int flags)
 int pp_target_open(int pid, pp_remote_error *error)
 {
     char text[256];
-    pp_the_target =
-        (pp_target){.pid = pid, .thread = pp_process_thread(pid), .memory = -1, .root = -1};
+    pp_the_target = (pp_target){.walked.memory = pp_target_reader,
+                                .pid = pid,
+                                .thread = pp_process_thread(pid),
+                                .memory = -1,
+                                .root = -1};
     pp_target_forget_pages();
     pp_the_target.tasks = open_of(pid, "task", O_RDONLY | O_DIRECTORY);
     if (pp_the_target.tasks < 0) {

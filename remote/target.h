@@ -2,13 +2,15 @@
  *
  * target.h: the process whose stacks are read.
  *
- * The unwinder and the readers of symbols were written for their own process. They reach it through
- * a few functions, and here these few lead to another one:
+ * The unwinder and the readers of symbols take another process as a parameter (unwind/target.h,
+ * pp_mapping.memory), which is filled here:
  *
- *   sys/safe_read.h       -> safe_read.c   memory, by process_vm_readv(2) or /proc/PID/mem
+ *   memory.c     memory, by process_vm_readv(2) or /proc/PID/mem
+ *   modules.c    objects, from /proc/PID/maps and their ELF headers, and where libpprof is
+ *
+ * Two files take the place of the library's own at link time:
+ *
  *   sys/own_files.h       -> own_files.c   files, as the target sees them (/proc/PID/root)
- *   modules/modules.h     -> modules.c     objects, from /proc/PID/maps and their ELF headers
- *   modules/own_code.h    -> modules.c     where the target has libpprof
  *   modules/loader.h      -> loader.c      the epoch stands still: a look takes milliseconds
  *
  * Nothing is loaded into the target, nothing is written there, and it is not stopped. There is one
@@ -23,18 +25,19 @@
 
 #include "base/arena.h"
 #include "profile/model.h"
+#include "unwind/target.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct pp_target {
+    pp_walk_target walked; /* what the unwinder and the readers of symbols need; the first member */
     int pid;
-    int thread;                   /* whose folder in /proc has its files (process.h) */
-    int tasks;                    /* /proc/PID/task */
-    int memory;                   /* /proc/PID/mem, for reading; good after the thread's end, too */
-    int root;                     /* /proc/PID/root */
-    uintptr_t entry, interpreter; /* AT_ENTRY, AT_BASE */
+    int thread; /* whose folder in /proc has its files (process.h) */
+    int tasks;  /* /proc/PID/task */
+    int memory; /* /proc/PID/mem, for reading; good after the thread's end, too */
+    int root;   /* /proc/PID/root */
 } pp_target;
 
 extern pp_target pp_the_target;
@@ -47,10 +50,13 @@ void pp_target_close(void);
  * reason. */
 int pp_target_read_objects(pp_arena *arena, pp_profile *profile, pp_remote_error *error);
 
-/* Whether the page is of an object's code or of its call-frame information, which do not change. */
-bool pp_target_is_constant(uintptr_t page);
+/* For the first member of a target. */
+extern const pp_memory pp_target_reader;
 
-/* Empties the copies of such pages (safe_read.c). */
+/* Whether the page is of an object's code or of its call-frame information, which do not change. */
+bool pp_target_is_constant(const pp_target *target, uintptr_t page);
+
+/* Empties the copies of such pages (memory.c). */
 void pp_target_forget_pages(void);
 
 /* Reads the beginning of /proc/PID/NAME; PID may be a thread's. The number of bytes, or -errno. */

@@ -218,6 +218,9 @@ int pp_remote_threads_read(pp_arena *arena, pp_remote_threads *threads, pp_remot
     l.space = pp_arena_alloc(arena, sizeof *l.space);
     l.pcs = pp_arena_array(arena, DEPTH_MAX, sizeof *l.pcs);
     int status = l.space != NULL && l.pcs != NULL ? list(&l) : -ENOMEM;
+    if (status == 0) {
+        l.space->target = &pp_the_target.walked;
+    }
     if (status != 0) {
         return pp_remote_fail(error, "the threads of process %d cannot be listed: %s",
                               pp_the_target.pid, strerror(-status));

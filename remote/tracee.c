@@ -9,7 +9,6 @@
 #include "remote/interruptions.h"
 #include "remote/target.h"
 
-#include "sys/safe_read.h"
 #include "sys/signal_mask.h"
 
 #include <elf.h>
@@ -148,7 +147,8 @@ bool pp_tracee_in_sequence(const pp_tracee *tracee)
         where.pointer == 0) {
         return false;
     }
-    return !pp_safe_copy(&sequence, (uintptr_t)where.pointer + SEQUENCE, sizeof sequence) ||
+    return !pp_target_copy(&pp_the_target.walked, &sequence, (uintptr_t)where.pointer + SEQUENCE,
+                           sizeof sequence) ||
            sequence != 0;
 }
 

@@ -81,7 +81,7 @@ size_t pp_elf_read_some(const pp_elf *elf, uint64_t offset, void *to, size_t siz
     if (size > elf->size - offset)
         size = (size_t)(elf->size - offset);
     if (elf->is_loaded)
-        return pp_safe_copy_part(to, (uintptr_t)offset, size);
+        return pp_memory_copy_part(elf->memory, to, (uintptr_t)offset, size);
     if (elf->image == NULL)
         return read_file(elf->fd, offset, to, size);
     memcpy(to, elf->image + offset, size);
@@ -167,11 +167,12 @@ int pp_elf_open_image(pp_elf *elf, const void *image, size_t size)
     return error;
 }
 
-int pp_elf_open_loaded(pp_elf *elf, uintptr_t header, uintptr_t bias)
+int pp_elf_open_loaded(pp_elf *elf, const pp_memory *memory, uintptr_t header, uintptr_t bias)
 {
-    *elf = (pp_elf){.fd = -1, .is_loaded = true, .bias = bias, .size = ADDRESS_LIMIT};
+    *elf = (pp_elf){
+        .fd = -1, .is_loaded = true, .memory = memory, .bias = bias, .size = ADDRESS_LIMIT};
     Elf64_Ehdr *found = &elf->header;
-    if (!pp_safe_copy(found, header, sizeof(*found)) || !is_ours(found))
+    if (!pp_memory_copy(memory, found, header, sizeof(*found)) || !is_ours(found))
         return -ENOEXEC;
     found->e_phoff += header;
     return 0;

@@ -28,6 +28,7 @@ typedef struct pp_elf {
     const uint8_t *image; /* NULL: a file, or a loaded object */
     bool is_loaded;       /* a loaded object: offsets in the file are run-time addresses */
     uintptr_t bias;       /* of a loaded object */
+    const struct pp_memory *memory; /* likewise: where it is; NULL: in this process */
     uint64_t size;
     Elf64_Ehdr header;
     uint64_t section_count; /* 0 also if the file has no usable section headers */
@@ -49,13 +50,14 @@ int pp_elf_open(pp_elf *elf, const char *path);
 int pp_elf_open_image(pp_elf *elf, const void *image, size_t size);
 
 /*
- * Opens the part of a file that the loader has mapped. `header` is the supposed address of its
- * first byte, `bias` its load bias. Nothing there is trusted, and the program may unload it. Such
+ * Opens the part of a file that the loader has mapped, in `memory` (NULL: in this process). `header`
+ * is the supposed address of its first byte, `bias` its load bias. Nothing there is trusted, and the program may unload it. Such
  * an object has no section headers. All its offsets, here and in the results of the functions
  * below, are run-time addresses: the segments are apart, and the dynamic table holds addresses of
  * any segment. Returns 0, or -ENOEXEC if no ELF header is there.
  */
-int pp_elf_open_loaded(pp_elf *elf, uintptr_t header, uintptr_t bias);
+int pp_elf_open_loaded(pp_elf *elf, const struct pp_memory *memory, uintptr_t header,
+                       uintptr_t bias);
 
 /* Opens the separate debug file ROOT/.build-id/xx/yyyy.debug (`root`: "/usr/lib/debug") and checks
  * the file's own build id. Returns as pp_elf_open() does; -ENOENT if the id differs. */

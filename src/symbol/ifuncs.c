@@ -89,7 +89,7 @@ static bool read_slot(finder *f, uint64_t slot, uintptr_t *value)
         return false;
     if (chunk != f->chunk) {
         f->chunk = chunk;
-        f->chunk_is_read = pp_safe_copy(f->bytes, chunk, CHUNK);
+        f->chunk_is_read = pp_memory_copy(f->mapping->memory, f->bytes, chunk, CHUNK);
     }
     memcpy(value, f->bytes + (address - chunk), sizeof(*value));
     return f->chunk_is_read;
@@ -159,7 +159,7 @@ static bool is_loaded(const pp_elf *elf, const pp_mapping *mapping, pp_arena *sc
     if (in_file == NULL || in_memory == NULL || !pp_elf_first_address(elf, &first))
         return false;
     size_t size = pp_elf_read_some(elf, 0, in_file, HEADERS);
-    return pp_safe_copy(in_memory, first + mapping->bias, size) &&
+    return pp_memory_copy(mapping->memory, in_memory, first + mapping->bias, size) &&
            memcmp(in_file, in_memory, size) == 0;
 }
 

@@ -351,8 +351,9 @@ static bool keep(pp_elf *elf, int error, const pp_mapping *mapping)
 static bool open_loaded(pp_elf *elf, const pp_mapping *mapping)
 {
     uintptr_t bias = mapping->bias, by_offset = mapping->start - (uintptr_t)mapping->offset;
-    return (bias != 0 && keep(elf, pp_elf_open_loaded(elf, bias, bias), mapping)) ||
-           keep(elf, pp_elf_open_loaded(elf, by_offset, bias), mapping);
+    return (bias != 0 &&
+            keep(elf, pp_elf_open_loaded(elf, mapping->memory, bias, bias), mapping)) ||
+           keep(elf, pp_elf_open_loaded(elf, mapping->memory, by_offset, bias), mapping);
 }
 
 /*

@@ -32,6 +32,25 @@ size_t pp_safe_copy_part(void *to, uintptr_t from, size_t size);
  * kernel first fetches the new mask from `address`, and then refuses, changing nothing. */
 bool pp_page_readable(uintptr_t address);
 
+/* The memory of another process. The functions do what pp_safe_copy() and pp_safe_copy_part() do. */
+typedef struct pp_memory {
+    bool (*copy)(const struct pp_memory *memory, void *to, uintptr_t from, size_t size);
+    size_t (*copy_part)(const struct pp_memory *memory, void *to, uintptr_t from, size_t size);
+} pp_memory;
+
+/* Copies from `memory`; NULL: of this process. */
+static inline bool pp_memory_copy(const pp_memory *memory, void *to, uintptr_t from, size_t size)
+{
+    return memory == NULL ? pp_safe_copy(to, from, size) : memory->copy(memory, to, from, size);
+}
+
+static inline size_t pp_memory_copy_part(const pp_memory *memory, void *to, uintptr_t from,
+                                         size_t size)
+{
+    return memory == NULL ? pp_safe_copy_part(to, from, size)
+                          : memory->copy_part(memory, to, from, size);
+}
+
 /* Forbids process_vm_readv. Start-up code calls it where a sandbox would kill the process. */
 void pp_safe_read_forbid_copy(void);
 

@@ -94,10 +94,11 @@ static void add_rule(const pp_rule *rule, pp_text *text)
     }
 }
 
-void pp_explain_rule(uintptr_t pc, uintptr_t bias, pp_walk_space *space, pp_text *text)
+void pp_explain_rule(const pp_walk_target *target, uintptr_t pc, uintptr_t bias,
+                     pp_walk_space *space, pp_text *text)
 {
     pp_frame *f = &space->frame;
-    *f = (pp_frame){.pc = pc, .space = space, .epoch = pp_loader_epoch()};
+    *f = (pp_frame){.pc = pc, .space = space, .target = target, .epoch = pp_loader_epoch()};
     f->generation = pp_rule_cache_generation(f->epoch);
     pp_function_range function = pp_frame_rule(f);
     pp_frame_close(f);

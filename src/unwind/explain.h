@@ -16,9 +16,11 @@
 /*
  * Adds "the FDE of 0x1200-0x1310 says: CFA = rbp+16, return address at CFA-8, rbp at CFA-16, rbx
  * unchanged" for the frame whose stored PC is `pc` (return-like); nothing if there is no FDE. The
- * addresses count from `bias`. The rule is computed now, in `space`.
+ * addresses count from `bias`. The rule is computed now, in `space`. `target` is NULL for this
+ * process.
  */
-void pp_explain_rule(uintptr_t pc, uintptr_t bias, pp_walk_space *space, pp_text *text);
+void pp_explain_rule(const pp_walk_target *target, uintptr_t pc, uintptr_t bias,
+                     pp_walk_space *space, pp_text *text);
 
 /* Adds "0x" and the number in hexadecimal. */
 void pp_explain_address(uintptr_t address, pp_text *text);

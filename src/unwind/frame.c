@@ -13,9 +13,6 @@
 
 #include "base/compiler.h"
 #include "modules/loader.h"
-#include "modules/modules.h"
-#include "modules/own_code.h"
-#include "sys/safe_read.h"
 #include "unwind/pushes.h"
 #include "unwind/rule_cache.h"
 #include "unwind/walk_space.h"
@@ -160,10 +157,10 @@ PP_COLD_PATH static pp_reason leave_signal_frame(pp_frame *f)
     return PP_GO_ON;
 }
 
-static bool is_signal_restorer(uintptr_t pc)
+static bool is_signal_restorer(const pp_frame *f, uintptr_t pc)
 {
     uint8_t code[sizeof pp_signal_restorer];
-    if (!pp_safe_copy(code, pc, sizeof code)) {
+    if (!pp_target_copy(f->target, code, pc, sizeof code)) {
         return false;
     }
     for (unsigned i = 0; i < sizeof code; i++) {
@@ -176,11 +173,12 @@ static bool is_signal_restorer(uintptr_t pc)
 
 /* ---- code without rules ---- */
 
-static bool is_return_address(uintptr_t pc)
+static bool is_return_address(const pp_frame *f, uintptr_t pc)
 {
     uint8_t code[PP_CALL_BYTES];
     pp_module module;
-    return pp_modules_find(pc - 1, &module) && pp_safe_copy(code, pc - sizeof code, sizeof code) &&
+    return pp_target_find(f->target, pc - 1, &module) &&
+           pp_target_copy(f->target, code, pc - sizeof code, sizeof code) &&
            pp_ends_with_call(code);
 }
 
@@ -189,12 +187,12 @@ static bool is_return_address(uintptr_t pc)
  * Generated code can be read, but need not have a call there: the Java interpreter pushes the
  * address and jumps.
  */
-static bool may_return_to(uintptr_t pc)
+static bool may_return_to(const pp_frame *f, uintptr_t pc)
 {
     uint8_t code[PP_CALL_BYTES];
     pp_module module;
-    return pp_safe_copy(code, pc - sizeof code, sizeof code) &&
-           (pp_ends_with_call(code) || !pp_modules_find(pc, &module));
+    return pp_target_copy(f->target, code, pc - sizeof code, sizeof code) &&
+           (pp_ends_with_call(code) || !pp_target_find(f->target, pc, &module));
 }
 
 /*
@@ -206,7 +204,7 @@ static bool leave_by_sp(pp_frame *f, pp_reason *result)
     for (unsigned words = 0; words < 2; words++) {
         uintptr_t at = f->sp + words * WORD;
         uintptr_t pc = 0;
-        if (pp_stack_peek(&f->window, at, &pc) && is_return_address(pc)) {
+        if (pp_stack_peek(&f->window, at, &pc) && is_return_address(f, pc)) {
             *result = enter_caller(f, pc, at + WORD);
             return true;
         }
@@ -220,7 +218,7 @@ static bool follow_frame_pointer(pp_frame *f, pp_reason *result)
     uintptr_t fp = 0;
     uintptr_t pc = 0;
     if (f->fp < f->sp || f->fp % WORD != 0 || !pp_stack_peek(&f->window, f->fp, &fp) ||
-        !pp_stack_peek(&f->window, f->fp + WORD, &pc) || (pc != 0 && !may_return_to(pc))) {
+        !pp_stack_peek(&f->window, f->fp + WORD, &pc) || (pc != 0 && !may_return_to(f, pc))) {
         return false;
     }
     uintptr_t sp = f->fp + 2 * WORD;
@@ -235,17 +233,17 @@ PP_COLD_PATH static pp_reason leave_without_rule(pp_frame *f, pp_reason why)
 {
     pp_reason result = why;
     pp_module module;
-    if (!f->exact && is_signal_restorer(f->pc)) {
+    if (!f->exact && is_signal_restorer(f, f->pc)) {
         return leave_signal_frame(f); /* a restorer without CFI: musl's */
     }
-    if (pp_modules_is_entry_code(pp_frame_instruction(f))) {
+    if (pp_target_is_entry_code(f->target, pp_frame_instruction(f))) {
         return PP_ENDS; /* _start, or _dl_start_user, which calls constructors and jumps to it */
     }
     if (f->exact && f->pc < NULL_PAGE && leave_by_sp(f, &result)) {
         return result;
     }
     f->guessed = true;
-    bool in_module = pp_modules_find(pp_frame_instruction(f), &module);
+    bool in_module = pp_target_find(f->target, pp_frame_instruction(f), &module);
     if (in_module && f->exact && leave_by_sp(f, &result)) {
         return result;
     }
@@ -264,7 +262,7 @@ PP_COLD_PATH static pp_reason leave_without_rule(pp_frame *f, pp_reason why)
 PP_COLD_PATH static bool find_image(const pp_frame *f, uintptr_t pc, pp_image *image)
 {
     pp_module module;
-    if (!pp_modules_find(pc, &module)) {
+    if (!pp_target_find(f->target, pc, &module)) {
         return false;
     }
     *image = (pp_image){.lo = module.cfi_lo,
@@ -274,6 +272,7 @@ PP_COLD_PATH static bool find_image(const pp_frame *f, uintptr_t pc, pp_image *i
                         .code_hi = module.code_hi,
                         .all_lo = module.all_lo,
                         .all_hi = module.all_hi,
+                        .memory = pp_target_memory(f->target),
                         .permanent = module.permanent,
                         .cheap = module.cheap,
                         .keep = f->generation != PP_GENERATION_UNKNOWN,
@@ -297,7 +296,7 @@ PP_COLD_PATH static bool returns_into_module(pp_frame *f)
 {
     pp_module module;
     uintptr_t word = 0;
-    return pp_stack_read(&f->window, f->sp, &word) && pp_modules_find(word - 1, &module);
+    return pp_stack_read(&f->window, f->sp, &word) && pp_target_find(f->target, word - 1, &module);
 }
 
 /* The first rule that a walk computes blocks signals and opens the space for CFI. Further rules of
@@ -331,10 +330,10 @@ PP_COLD_PATH static void compute_rule_of_wider(pp_walk_space *space, uintptr_t p
 }
 
 /* Why an address that is in no module has no rule. */
-static pp_reason reason_outside(uintptr_t pc)
+static pp_reason reason_outside(const pp_frame *f, uintptr_t pc)
 {
     uint8_t code = 0;
-    return pp_safe_copy(&code, pc, sizeof code) ? PP_NO_MODULE : PP_NO_CODE;
+    return pp_target_copy(f->target, &code, pc, sizeof code) ? PP_NO_MODULE : PP_NO_CODE;
 }
 
 /* Computes the frame's rule, and leaves it in the frame's space. False if the frame is in no module.
@@ -345,16 +344,16 @@ PP_COLD_PATH static bool compute_rule(pp_frame *f)
     uintptr_t pc = pp_frame_instruction(f);
     begin_computing(f);
     if (!find_image(f, pc, &space->image)) {
-        space->rule = (pp_rule){.kind = PP_RULE_NONE, .why = (uint8_t)reason_outside(pc)};
+        space->rule = (pp_rule){.kind = PP_RULE_NONE, .why = (uint8_t)reason_outside(f, pc)};
         return false;
     }
     pp_cfi_rule(&space->image, pc, &space->cfi, &space->rule);
     if (space->rule.kind == PP_RULE_NONE && space->image.permanent && widen(&space->image)) {
         compute_rule_of_wider(space, pc);
     }
-    space->rule.apart = pp_own_code_has(pc);
+    space->rule.apart = pp_target_has_own_code(f->target, pc);
     if (space->rule.silent > 1 && f->exact && !returns_into_module(f)) {
-        pp_pushes_apply(pc, &space->rule);
+        pp_pushes_apply(pp_target_memory(f->target), pc, &space->rule);
     }
     return true;
 }
@@ -381,11 +380,12 @@ PP_COLD_PATH pp_function_range pp_frame_rule(pp_frame *f)
 }
 
 /* Whether the address is in a module's code, but not after a call. */
-PP_COLD_PATH static bool is_no_return_address(uintptr_t pc)
+PP_COLD_PATH static bool is_no_return_address(const pp_frame *f, uintptr_t pc)
 {
     uint8_t code[PP_CALL_BYTES];
     pp_module module;
-    return pp_modules_find(pc, &module) && pp_safe_copy(code, pc - sizeof code, sizeof code) &&
+    return pp_target_find(f->target, pc, &module) &&
+           pp_target_copy(f->target, code, pc - sizeof code, sizeof code) &&
            !pp_ends_with_call(code);
 }
 
@@ -398,10 +398,10 @@ bool pp_frame_begins_stack(pp_frame *f)
     uint64_t entry = pp_rule_cache_lookup(pc, f->generation);
     if (entry == 0) {
         learn_rule(f);
-        return f->space->rule.kind == PP_RULE_NONE && is_no_return_address(f->pc);
+        return f->space->rule.kind == PP_RULE_NONE && is_no_return_address(f, f->pc);
     }
     return pp_packed_base(entry) == PP_BASE_OTHER && pp_packed_offset(entry) == 0 &&
-           is_no_return_address(f->pc);
+           is_no_return_address(f, f->pc);
 }
 
 static pp_reason apply_rule(pp_frame *f, const pp_rule *rule)

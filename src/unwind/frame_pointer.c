@@ -9,8 +9,6 @@
 
 #include "arch/calls.h"
 #include "base/compiler.h"
-#include "modules/modules.h"
-#include "sys/safe_read.h"
 #include "unwind/walk_space.h"
 
 #include <string.h>
@@ -27,21 +25,21 @@ typedef enum evidence { ANOTHER, PERHAPS, THIS } evidence;
 
 /* ---- calls ---- */
 
-static bool read_pointer(uintptr_t at, uintptr_t *value)
+static bool read_pointer(const pp_walk_target *process, uintptr_t at, uintptr_t *value)
 {
-    return pp_safe_copy(value, at, sizeof *value);
+    return pp_target_copy(process, value, at, sizeof *value);
 }
 
 /* Whether a call of `target` leads to `function`, directly or through the PLT. */
-static bool leads_to(uintptr_t target, uintptr_t function)
+static bool leads_to(const pp_walk_target *process, uintptr_t target, uintptr_t function)
 {
     for (unsigned i = 0; i < JUMPS && target != function; i++) {
         uint8_t code[PP_JUMP_BYTES];
         uintptr_t pointer = 0;
         uintptr_t next = 0;
-        if (!pp_safe_copy(code, target, sizeof code) ||
+        if (!pp_target_copy(process, code, target, sizeof code) ||
             !pp_jump_at(code, target, &pointer, &next) ||
-            (pointer != 0 && !read_pointer(pointer, &next))) {
+            (pointer != 0 && !read_pointer(process, pointer, &next))) {
             return false;
         }
         target = next;
@@ -49,33 +47,34 @@ static bool leads_to(uintptr_t target, uintptr_t function)
     return target == function;
 }
 
-static evidence examine(uintptr_t return_address, uintptr_t function)
+static evidence examine(const pp_walk_target *process, uintptr_t return_address, uintptr_t function)
 {
     uint8_t code[PP_CALL_BYTES];
     uintptr_t target = 0;
     pp_module module;
-    if (!pp_modules_find(return_address - 1, &module) ||
-        !pp_safe_copy(code, return_address - sizeof code, sizeof code)) {
+    if (!pp_target_find(process, return_address - 1, &module) ||
+        !pp_target_copy(process, code, return_address - sizeof code, sizeof code)) {
         return ANOTHER;
     }
     pp_call_site site = pp_call_site_at(code, return_address);
-    if (site.target != 0 && leads_to(site.target, function)) {
+    if (site.target != 0 && leads_to(process, site.target, function)) {
         return THIS;
     }
-    if (site.pointer != 0 && read_pointer(site.pointer, &target)) {
-        return leads_to(target, function) ? THIS : ANOTHER;
+    if (site.pointer != 0 && read_pointer(process, site.pointer, &target)) {
+        return leads_to(process, target, function) ? THIS : ANOTHER;
     }
     return site.indirect ? PERHAPS : ANOTHER;
 }
 
 /* Whether there is a call before the address, of any function: the function that was called may
  * have come to this one by a tail call. */
-static bool is_behind_call(uintptr_t return_address)
+static bool is_behind_call(const pp_walk_target *process, uintptr_t return_address)
 {
     uint8_t code[PP_CALL_BYTES];
     pp_module module;
-    return pp_modules_find(return_address - 1, &module) &&
-           pp_safe_copy(code, return_address - sizeof code, sizeof code) && pp_ends_with_call(code);
+    return pp_target_find(process, return_address - 1, &module) &&
+           pp_target_copy(process, code, return_address - sizeof code, sizeof code) &&
+           pp_ends_with_call(code);
 }
 
 /* ---- candidates ---- */
@@ -114,7 +113,7 @@ static bool search_for(pp_frame *f, pp_fp_place *place, evidence least)
             continue;
         }
         last_seen = return_address;
-        if (examine(return_address, place->function) >= least) {
+        if (examine(f->target, return_address, place->function) >= least) {
             accept(f, place, fp, return_address);
             return true;
         }
@@ -128,7 +127,7 @@ static bool is_where_prologue_says(pp_frame *f, pp_fp_place *place)
     uintptr_t fp = f->sp + place->least;
     uintptr_t return_address = 0;
     if (place->least == 0 || !try_candidate(f, &place->rule, fp, &return_address) ||
-        !is_behind_call(return_address)) {
+        !is_behind_call(f->target, return_address)) {
         return false;
     }
     accept(f, place, fp, return_address);
@@ -150,11 +149,12 @@ static bool is_as_before(pp_frame *f, pp_fp_place *place)
 
 /* ---- places ---- */
 
-static uintptr_t prologue_size(uintptr_t function)
+static uintptr_t prologue_size(const pp_walk_target *process, uintptr_t function)
 {
     uint8_t code[PP_PROLOGUE_BYTES];
     uintptr_t size = 0;
-    return pp_safe_copy_part(code, function, sizeof code) == sizeof code &&
+    return pp_memory_copy_part(pp_target_memory(process), code, function, sizeof code) ==
+                       sizeof code &&
                    pp_prologue_size(code, &size)
                ? size
                : 0;
@@ -166,7 +166,7 @@ static void learn_place(pp_frame *f, pp_fp_place *place)
     place->function = pp_frame_rule(f).start;
     if (place->function != 0 && f->space->rule.kind == PP_RULE_FRAME) {
         place->rule = f->space->rule;
-        place->least = prologue_size(place->function);
+        place->least = prologue_size(f->target, place->function);
     }
 }
 

@@ -10,6 +10,7 @@
 
 #include "arch/registers.h"
 #include "unwind/stack_memory.h"
+#include "unwind/target.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,6 +25,7 @@ typedef struct pp_frame {
     bool computes;            /* the walk has computed a rule: see pp_frame_close() */
     const pp_registers *full; /* all registers of the last exact frame, NULL if there was none */
     struct pp_walk_space *space;
+    const pp_walk_target *target; /* NULL = the frame is of this process */
     pp_stack_window window;
     uint64_t epoch; /* of the loader when the walk began */
     unsigned generation;

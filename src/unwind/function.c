@@ -14,13 +14,14 @@
 uintptr_t pp_function_of(uintptr_t address)
 {
     pp_walk_space space;
-    return pp_function_within(address, &space);
+    return pp_function_within(NULL, address, &space);
 }
 
-uintptr_t pp_function_within(uintptr_t address, pp_walk_space *space)
+uintptr_t pp_function_within(const pp_walk_target *target, uintptr_t address, pp_walk_space *space)
 {
     pp_frame *f = &space->frame;
-    *f = (pp_frame){.pc = address + 1, .space = space, .epoch = pp_loader_epoch()};
+    *f =
+        (pp_frame){.pc = address + 1, .space = space, .target = target, .epoch = pp_loader_epoch()};
     f->generation = pp_rule_cache_generation(f->epoch);
     uintptr_t function = pp_frame_rule(f).start;
     pp_frame_close(f);

@@ -8,7 +8,6 @@
 #include "unwind/image.h"
 
 #include "base/compiler.h"
-#include "sys/safe_read.h"
 
 #include <string.h>
 
@@ -23,7 +22,7 @@ PP_COLD_PATH static bool load(const pp_image *image, pp_chunk *chunk, uintptr_t 
     uintptr_t lo = begin > image->lo ? begin : image->lo;
     uintptr_t hi = end < image->hi ? end : image->hi;
     pp_chunk_clear(chunk);
-    if (!pp_safe_copy(chunk->bytes, lo, hi - lo)) {
+    if (!pp_memory_copy(image->memory, chunk->bytes, lo, hi - lo)) {
         return false;
     }
     chunk->lo = lo;

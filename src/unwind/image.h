@@ -16,6 +16,7 @@
 #define PP_UNWIND_IMAGE_H
 
 #include "base/compiler.h"
+#include "sys/safe_read.h"
 #include "unwind/copies.h"
 
 #include <stdbool.h>
@@ -27,6 +28,7 @@ typedef struct pp_image {
     uintptr_t header;           /* .eh_frame_hdr, within the bounds; 0 = the module has none */
     uintptr_t code_lo, code_hi; /* addresses that the module's code may have */
     uintptr_t all_lo, all_hi;   /* bounds with holes, to be read only by copies; 0 = none */
+    const pp_memory *memory;    /* where it is; NULL: in this process */
     bool permanent;             /* may be read in place */
     bool cheap;                 /* or else copies cost little */
     bool keep;                  /* walks of the same epoch may use copies that were kept */

@@ -46,19 +46,21 @@ static bool stays(uintptr_t pc)
 }
 
 /* Whether the frames before pcs[own] work for libpprof. */
-static bool is_own_work(const uintptr_t *pcs, uint32_t own, pp_walk_space *space)
+static bool is_own_work(const pp_walk_target *target, const uintptr_t *pcs, uint32_t own,
+                        pp_walk_space *space)
 {
     if (own == 0) {
         return true;
     }
-    return !stays(pcs[own]) && (pp_own_code_is_clock(pcs[own - 1] - 1) ||
+    return !stays(pcs[own]) && ((target == NULL && pp_own_code_is_clock(pcs[own - 1] - 1)) ||
                                 find(__start_pp_own_work, __stop_pp_own_work,
-                                     pp_function_within(pcs[own] - 1, space)) != NULL);
+                                     pp_function_within(target, pcs[own] - 1, space)) != NULL);
 }
 
-static uint32_t end_of_own(const uintptr_t *pcs, uint32_t from, uint32_t depth)
+static uint32_t end_of_own(const pp_walk_target *target, const uintptr_t *pcs, uint32_t from,
+                           uint32_t depth)
 {
-    while (from < depth && pp_own_frame_is(pcs[from])) {
+    while (from < depth && pp_own_frame_is(target, pcs[from])) {
         from++;
     }
     return from;
@@ -66,13 +68,13 @@ static uint32_t end_of_own(const uintptr_t *pcs, uint32_t from, uint32_t depth)
 
 /* The index after the frames of the innermost work of libpprof, if it was interrupted; else 0.
  * Such work includes calls of libc, and calls from libc of libpprof. */
-static uint32_t end_of_work(const uintptr_t *pcs, uint32_t first, uint32_t depth,
-                            pp_walk_space *space)
+static uint32_t end_of_work(const pp_walk_target *target, const uintptr_t *pcs, uint32_t first,
+                            uint32_t depth, pp_walk_space *space)
 {
     uint32_t end = 0;
-    while (first < depth && is_own_work(pcs, first, space)) {
-        end = end_of_own(pcs, first, depth);
-        first = pp_own_frames_next(pcs, end, depth);
+    while (first < depth && is_own_work(target, pcs, first, space)) {
+        end = end_of_own(target, pcs, first, depth);
+        first = pp_own_frames_next(target, pcs, end, depth);
     }
     return end;
 }
@@ -81,12 +83,13 @@ static uint32_t end_of_work(const uintptr_t *pcs, uint32_t first, uint32_t depth
  * The frames up to pcs[end - 1], which is libpprof's, are libpprof's work. Leaves one frame of
  * them, or none, and returns how many. A frame whose function is not known stays as it is.
  */
-static uint32_t show_function(uintptr_t *pcs, uint32_t end, uint32_t depth, pp_walk_space *space)
+static uint32_t show_function(const pp_walk_target *target, uintptr_t *pcs, uint32_t end,
+                              uint32_t depth, pp_walk_space *space)
 {
-    if (end < depth && pp_own_code_shows(pcs[end] - 1)) {
+    if (target == NULL && end < depth && pp_own_code_shows(pcs[end] - 1)) {
         return 0; /* pcs[end], which called them, shows it */
     }
-    uintptr_t function = pp_function_within(pcs[end - 1] - 1, space);
+    uintptr_t function = pp_function_within(target, pcs[end - 1] - 1, space);
     uintptr_t shown = function != 0 ? function_shown(function) : pcs[end - 1] - 1;
     if (shown == 0 && end == depth) {
         shown = pcs[end - 1] - 1;
@@ -95,13 +98,13 @@ static uint32_t show_function(uintptr_t *pcs, uint32_t end, uint32_t depth, pp_w
     return shown != 0;
 }
 
-PP_COLD_PATH uint32_t pp_own_frames_cut(uintptr_t *pcs, uint32_t first, uint32_t depth,
-                                        pp_walk_space *space)
+PP_COLD_PATH uint32_t pp_own_frames_cut(const pp_walk_target *target, uintptr_t *pcs,
+                                        uint32_t first, uint32_t depth, pp_walk_space *space)
 {
-    uint32_t end = space != NULL ? end_of_work(pcs, first, depth, space) : 0;
-    uint32_t kept = end != 0 ? show_function(pcs, end, depth, space) : first;
+    uint32_t end = space != NULL ? end_of_work(target, pcs, first, depth, space) : 0;
+    uint32_t kept = end != 0 ? show_function(target, pcs, end, depth, space) : first;
     for (uint32_t next = end != 0 ? end : first; next < depth; next++) {
-        if (!pp_own_frame_is(pcs[next]) || (space != NULL && stays(pcs[next]))) {
+        if (!pp_own_frame_is(target, pcs[next]) || (space != NULL && stays(pcs[next]))) {
             pcs[kept++] = pcs[next];
         }
     }

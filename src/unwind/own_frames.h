@@ -32,16 +32,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether the instruction before a return-like address is in libpprof's code. */
-static inline bool pp_own_frame_is(uintptr_t pc)
+/* Whether the instruction before a return-like address is in libpprof's code: in `target`, or, if
+ * that is NULL, in this process. */
+static inline bool pp_own_frame_is(const pp_walk_target *target, uintptr_t pc)
 {
-    return pp_own_code_has(pc - 1);
+    return pp_target_has_own_code(target, pc - 1);
 }
 
 /* The index of the first such address from `from` on; `depth` if there is none. */
-static inline uint32_t pp_own_frames_next(const uintptr_t *pcs, uint32_t from, uint32_t depth)
+static inline uint32_t pp_own_frames_next(const pp_walk_target *target, const uintptr_t *pcs,
+                                          uint32_t from, uint32_t depth)
 {
-    while (from < depth && pp_likely(!pp_own_frame_is(pcs[from]))) {
+    while (from < depth && pp_likely(!pp_own_frame_is(target, pcs[from]))) {
         from++;
     }
     return from;
@@ -50,14 +52,15 @@ static inline uint32_t pp_own_frames_next(const uintptr_t *pcs, uint32_t from, u
 /* Removes libpprof's frames, of which pcs[first] is the first. Returns how many frames are left.
  * `space` is to work in, where pcs[0] is the place at which the thread was interrupted; NULL where
  * pcs[0] is a caller's frame. */
-uint32_t pp_own_frames_cut(uintptr_t *pcs, uint32_t first, uint32_t depth, pp_walk_space *space);
+uint32_t pp_own_frames_cut(const pp_walk_target *target, uintptr_t *pcs, uint32_t first,
+                           uint32_t depth, pp_walk_space *space);
 
 /* Removes libpprof's frames from a stack whose first frame is a caller's. Returns how many frames
  * are left. */
 static inline uint32_t pp_own_frames_leave_out(uintptr_t *pcs, uint32_t depth)
 {
-    uint32_t first = pp_own_frames_next(pcs, 0, depth);
-    return first < depth ? pp_own_frames_cut(pcs, first, depth, NULL) : depth;
+    uint32_t first = pp_own_frames_next(NULL, pcs, 0, depth);
+    return first < depth ? pp_own_frames_cut(NULL, pcs, first, depth, NULL) : depth;
 }
 
 #endif

@@ -9,19 +9,18 @@
 #include "arch/calls.h"
 #include "arch/registers.h"
 #include "base/compiler.h"
-#include "sys/safe_read.h"
 
 #include <stddef.h>
 
 enum { WORD = sizeof(uintptr_t) };
 
 /* The number of pops from `pc` to a return; 0 if another instruction comes first. */
-static unsigned pops_ahead(uintptr_t pc)
+static unsigned pops_ahead(const pp_memory *memory, uintptr_t pc)
 {
     uint8_t code[PP_PUSHES_BYTES];
     size_t at = 0;
     unsigned pops = 0;
-    if (!pp_safe_copy(code, pc, sizeof code)) {
+    if (!pp_memory_copy(memory, code, pc, sizeof code)) {
         return 0;
     }
     while (pp_push_at(code, &at, PP_OP_POP) != PP_NO_REGISTER) {
@@ -30,10 +29,10 @@ static unsigned pops_ahead(uintptr_t pc)
     return code[at] == PP_OP_RET ? pops : 0;
 }
 
-static bool is_at_return(uintptr_t pc)
+static bool is_at_return(const pp_memory *memory, uintptr_t pc)
 {
     uint8_t code = 0;
-    return pp_safe_copy(&code, pc, sizeof code) && code == PP_OP_RET;
+    return pp_memory_copy(memory, &code, pc, sizeof code) && code == PP_OP_RET;
 }
 
 static void save(pp_rule *rule, int reg, unsigned push)
@@ -46,22 +45,22 @@ static void save(pp_rule *rule, int reg, unsigned push)
     }
 }
 
-PP_COLD_PATH void pp_pushes_apply(uintptr_t pc, pp_rule *rule)
+PP_COLD_PATH void pp_pushes_apply(const pp_memory *memory, uintptr_t pc, pp_rule *rule)
 {
     uint8_t code[PP_PUSHES_BYTES];
     uintptr_t done = rule->silent - 1u; /* bytes of the function before pc */
     size_t at = 0;
     unsigned pushed = 0;
-    if (done == 0 || !pp_safe_copy(code, pc - done, sizeof code)) {
+    if (done == 0 || !pp_memory_copy(memory, code, pc - done, sizeof code)) {
         return;
     }
     while (at < done && pp_push_at(code, &at, PP_OP_PUSH) != PP_NO_REGISTER) {
         pushed++;
     }
-    if (pushed == 0 || is_at_return(pc)) {
+    if (pushed == 0 || is_at_return(memory, pc)) {
         return;
     }
-    unsigned pops = at < done ? pops_ahead(pc) : 0;
+    unsigned pops = at < done ? pops_ahead(memory, pc) : 0;
     unsigned held = pops != 0 && pops < pushed ? pops : pushed;
     at = 0;
     for (unsigned i = 0; i < held; i++) {

@@ -18,10 +18,11 @@
 #define PP_UNWIND_PUSHES_H
 
 #include "arch/rule.h"
+#include "sys/safe_read.h"
 
 #include <stdint.h>
 
-/* Corrects the rule of `pc`, if the function begins with a push. rule->silent is not 0. */
-void pp_pushes_apply(uintptr_t pc, pp_rule *rule);
+/* Corrects the rule of `pc` in `memory`, if the function begins with a push. rule->silent is not 0. */
+void pp_pushes_apply(const pp_memory *memory, uintptr_t pc, pp_rule *rule);
 
 #endif

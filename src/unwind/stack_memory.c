@@ -8,7 +8,6 @@
 #include "unwind/stack_memory.h"
 
 #include "arch/rule.h"
-#include "sys/safe_read.h"
 
 #include <string.h>
 
@@ -65,12 +64,15 @@ void pp_stack_window_open(pp_stack_window *window, uintptr_t sp, pp_stack_copy *
 }
 
 /* An empty window: no word is read in place, and it cannot grow. */
-void pp_stack_window_open_other(pp_stack_window *window, const pp_stack_image *image,
-                                pp_stack_copy *copy)
+void pp_stack_window_open_other(pp_stack_window *window, const pp_memory *memory,
+                                const pp_stack_image *image, pp_stack_copy *copy)
 {
     copy->lo = copy->hi = 0;
-    *window = (pp_stack_window){
-        .lo = UINTPTR_MAX - (WORD - 1), .cfa_lo = UINTPTR_MAX, .copy = copy, .image = image};
+    *window = (pp_stack_window){.lo = UINTPTR_MAX - (WORD - 1),
+                                .cfa_lo = UINTPTR_MAX,
+                                .copy = copy,
+                                .image = image,
+                                .memory = memory};
 }
 
 /* Grows the window up to `address`, on a stack whose upper end is not known. False if it cannot.
@@ -94,8 +96,9 @@ static bool grow(pp_stack_window *window, uintptr_t address)
 static bool fill_copy(const pp_stack_window *window, uintptr_t address, size_t size)
 {
     uint8_t *bytes = window->copy->bytes;
-    return window->image == NULL ? pp_safe_copy(bytes, address, size)
-                                 : pp_safe_copy_part(bytes, address, size) == size;
+    return window->image == NULL
+               ? pp_safe_copy(bytes, address, size)
+               : pp_memory_copy_part(window->memory, bytes, address, size) == size;
 }
 
 static bool copy_word(const pp_stack_window *window, uintptr_t address, uintptr_t *word)

@@ -24,6 +24,7 @@
 #define PP_UNWIND_STACK_MEMORY_H
 
 #include "base/compiler.h"
+#include "sys/safe_read.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,6 +51,7 @@ typedef struct pp_stack_window {
     uintptr_t cfa_lo, cfa_hi;
     pp_stack_copy *copy;
     const pp_stack_image *image; /* NULL in a walk of the calling thread */
+    const pp_memory *memory;     /* of another thread's stack; NULL: this process */
 } pp_stack_window;
 
 /*
@@ -68,9 +70,10 @@ uintptr_t pp_stack_room(uintptr_t sp);
  * initialisation. */
 void pp_stack_window_open(pp_stack_window *window, uintptr_t sp, pp_stack_copy *copy);
 
-/* Opens a window on the stack of another thread, which may be unmapped at any time. */
-void pp_stack_window_open_other(pp_stack_window *window, const pp_stack_image *image,
-                                pp_stack_copy *copy);
+/* Opens a window on the stack of another thread, which may be unmapped at any time. `memory` is that
+ * of the thread's process; NULL: this one. */
+void pp_stack_window_open_other(pp_stack_window *window, const pp_memory *memory,
+                                const pp_stack_image *image, pp_stack_copy *copy);
 
 /* Reads a word outside the window, which grows if it can. False if that is not possible. */
 bool pp_stack_read_beyond(pp_stack_window *window, uintptr_t address, uintptr_t *word);

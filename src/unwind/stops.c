@@ -140,7 +140,7 @@ static void describe_place(const pp_stop_place *place, const pp_mapping *mapping
     pp_explain_address(place->first - 1 - bias, text);
     pp_text_add(text, ": ");
     pp_text_add(text, pp_reason_text((pp_reason)(place->key & ((1u << REASON_BITS) - 1))));
-    pp_explain_rule(place->first, bias, &space, &rule);
+    pp_explain_rule(NULL, place->first, bias, &space, &rule);
     if (rule.length > 0) {
         pp_text_add(text, "; ");
         pp_text_add(text, rule.data);

@@ -202,9 +202,9 @@ static void walk_frames(pp_frame *f, pp_walk *walk)
     walk->hash = 0;
     pp_memo_close(use, v != PP_GO_ON, walk->skip, walk->wants_hash ? &walk->hash : NULL);
     if (pp_unlikely(out.has_own) && !walk->keeps_own) {
-        uint32_t own = pp_own_frames_next(walk->pcs, 0, walk->depth);
-        walk->depth =
-            pp_own_frames_cut(walk->pcs, own, walk->depth, is_interrupted ? walk->space : NULL);
+        uint32_t own = pp_own_frames_next(NULL, walk->pcs, 0, walk->depth);
+        walk->depth = pp_own_frames_cut(NULL, walk->pcs, own, walk->depth,
+                                        is_interrupted ? walk->space : NULL);
         walk->hash = 0;
     }
     if (walk->wants_hash && walk->hash == 0) {
@@ -219,6 +219,7 @@ static pp_frame *start(pp_walk_space *space)
     f->exact = f->guessed = f->computes = false;
     f->full = NULL;
     f->space = space;
+    f->target = NULL;
     return f;
 }
 

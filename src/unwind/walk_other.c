@@ -7,7 +7,6 @@
 #include "unwind/walk_other.h"
 
 #include "modules/loader.h"
-#include "sys/safe_read.h"
 #include "unwind/own_frames.h"
 #include "unwind/rule_cache.h"
 
@@ -32,7 +31,8 @@ static pp_reason leave(pp_frame *f, pp_fp_search *search)
 static void copy_stack(pp_other_space *space, uintptr_t sp, pp_stack_image *image)
 {
     uintptr_t lo = sp & ~(uintptr_t)15;
-    size_t copied = pp_safe_copy_part(space->image, lo, sizeof space->image);
+    size_t copied =
+        pp_memory_copy_part(pp_target_memory(space->target), space->image, lo, sizeof space->image);
     *image = (pp_stack_image){lo, lo + (copied & ~(size_t)15), space->image};
 }
 
@@ -42,7 +42,7 @@ static void walk_frames(pp_frame *f, const pp_stack_image *image, pp_other_space
     pp_reason v = PP_GO_ON;
     f->epoch = pp_loader_epoch();
     f->generation = pp_rule_cache_generation(f->epoch);
-    pp_stack_window_open_other(&f->window, image, &space->space.stack);
+    pp_stack_window_open_other(&f->window, pp_target_memory(f->target), image, &space->space.stack);
     walk->depth = 0;
     while (v == PP_GO_ON && walk->depth < walk->capacity) {
         if (pp_frame_begins_stack(f)) {
@@ -57,9 +57,9 @@ static void walk_frames(pp_frame *f, const pp_stack_image *image, pp_other_space
     walk->why = v;
     walk->stop = pp_stop_of(v);
     walk->guessed = f->guessed;
-    uint32_t own = pp_own_frames_next(walk->pcs, 0, walk->depth);
+    uint32_t own = pp_own_frames_next(f->target, walk->pcs, 0, walk->depth);
     if (own < walk->depth) {
-        walk->depth = pp_own_frames_cut(walk->pcs, own, walk->depth, &space->space);
+        walk->depth = pp_own_frames_cut(f->target, walk->pcs, own, walk->depth, &space->space);
     }
 }
 
@@ -68,7 +68,8 @@ void pp_walk_other(uintptr_t pc, uintptr_t sp, pp_other_space *space, pp_walk *w
     pp_frame *f = &space->space.frame;
     pp_stack_image image;
     copy_stack(space, sp, &image);
-    *f = (pp_frame){.pc = pc, .sp = sp, .exact = true, .space = &space->space};
+    *f = (pp_frame){
+        .pc = pc, .sp = sp, .exact = true, .space = &space->space, .target = space->target};
     walk_frames(f, &image, space, walk);
 }
 
@@ -84,6 +85,7 @@ void pp_walk_other_from(const pp_registers *registers, const pp_stack_image *ima
                     .bx = r[PP_REG_BX],
                     .exact = true,
                     .full = &space->space.registers,
-                    .space = &space->space};
+                    .space = &space->space,
+                    .target = space->target};
     walk_frames(f, image, space, walk);
 }

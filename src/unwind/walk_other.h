@@ -27,8 +27,9 @@ typedef struct pp_last_frame {
     uintptr_t fp, bx; /* 0 = not known */
 } pp_last_frame;
 
-/* Begins as zeros, and serves for many walks, until a module is unloaded. */
+/* Begins as zeros, but for the target, and serves for many walks, until a module is unloaded. */
 typedef struct pp_other_space {
+    const pp_walk_target *target; /* the threads' process; NULL: this one */
     pp_walk_space space;
     pp_fp_search search;
     pp_last_frame last; /* of the last walk */

@@ -190,7 +190,7 @@ static void ask_mapped(const uint8_t *data, size_t size, const uintptr_t *addres
     uintptr_t begin = (uintptr_t)data;
     pp_mapping mapping = {.start = begin, .limit = begin + size, .bias = begin, .path = "/none"};
     pp_elf elf;
-    if (pp_elf_open_loaded(&elf, begin, begin) != 0)
+    if (pp_elf_open_loaded(&elf, NULL, begin, begin) != 0)
         return;
     pp_elf_file_build_id(&elf, mapping.build_id, &mapping.build_id_size);
     pp_elf_close(&elf);

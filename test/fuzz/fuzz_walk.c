@@ -16,7 +16,7 @@
  *
  * Sources: src/unwind/walk.c src/unwind/frame.c src/unwind/cfi.c src/unwind/cfi_entry.c
  * Sources: src/unwind/expression.c src/unwind/image.c src/unwind/copies.c src/unwind/rebase.c
- * Sources: src/unwind/rule_cache.c src/arch/x86_64_rule.c
+ * Sources: src/unwind/rule_cache.c src/unwind/target.c src/arch/x86_64_rule.c
  * Sources: src/unwind/stack_memory.c src/unwind/stack_memo.c src/sys/safe_read.c
  * Sources: src/modules/loader.c
  * Sources: src/unwind/pushes.c src/unwind/own_frames.c src/unwind/function.c src/modules/own_code.c

@@ -31,7 +31,7 @@ static void assert_words(const char *code, const char *words)
 {
     pp_walk_space space;
     pp_text text = PP_TEXT_INIT;
-    pp_explain_rule((uintptr_t)code + 8, (uintptr_t)code - 0x1200, &space, &text);
+    pp_explain_rule(NULL, (uintptr_t)code + 8, (uintptr_t)code - 0x1200, &space, &text);
     assert_string_equal(text.data, words);
 }
 

@@ -89,9 +89,10 @@ static void expect(const uintptr_t *stack, bool is_interrupted, const uintptr_t 
         pcs[depth] = stack[depth];
         depth++;
     }
-    uint32_t first = pp_own_frames_next(pcs, 0, depth);
-    left = first < depth ? pp_own_frames_cut(pcs, first, depth, is_interrupted ? &space : NULL)
-                         : depth;
+    uint32_t first = pp_own_frames_next(NULL, pcs, 0, depth);
+    left = first < depth
+               ? pp_own_frames_cut(NULL, pcs, first, depth, is_interrupted ? &space : NULL)
+               : depth;
     for (uint32_t i = 0; i < left; i++)
         assert_int_equal(pcs[i], expected[i]);
     assert_int_equal(expected[left], 0);
@@ -193,7 +194,7 @@ static void a_frame_that_is_not_there_cannot_be_skipped(void **state)
     calls_by_way_of_us();
     memcpy(whole, pcs, sizeof whole);
     for (size_t i = 0; i < depth; i++)
-        assert_false(pp_own_frame_is(pcs[i]));
+        assert_false(pp_own_frame_is(NULL, pcs[i]));
     for (skipped = 1; skipped < 3; skipped++) {
         calls_by_way_of_us();
         if (skipped == 2)

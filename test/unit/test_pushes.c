@@ -47,7 +47,7 @@ static pp_rule rule_at(const uint8_t *code, unsigned offset)
                     .bx = {.kind = PP_WHERE_SAME},
                     .ra = {.kind = PP_WHERE_CFA, .offset = -8},
                     .silent = (uint16_t)(offset + 1)};
-    pp_pushes_apply((uintptr_t)code + offset, &rule);
+    pp_pushes_apply(NULL, (uintptr_t)code + offset, &rule);
     return rule;
 }
 
@@ -109,7 +109,7 @@ static void code_that_cannot_be_read_is_left_alone(void **state)
 {
     (void)state;
     pp_rule rule = {.kind = PP_RULE_FRAME, .cfa_offset = 8, .silent = 5};
-    pp_pushes_apply(64, &rule);
+    pp_pushes_apply(NULL, 64, &rule);
     assert_int_equal(rule.cfa_offset, 8);
 }
 

@@ -10,7 +10,6 @@
 #include "base/key_sort.h"
 #include "base/sort.h"
 #include "symbol/known_names.h"
-#include "sys/safe_read.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -197,10 +196,10 @@ static const pp_lock_thread *thread_of(const look *l, uint32_t tid)
     return found ? &l->threads[l->by_tid[low].index] : NULL;
 }
 
-static uint32_t word_at(uintptr_t address)
+static uint32_t word_at(const look *l, uintptr_t address)
 {
     uint32_t word = 0;
-    return pp_safe_copy(&word, address, sizeof word) ? word : 0;
+    return pp_memory_copy(l->questions->memory, &word, address, sizeof word) ? word : 0;
 }
 
 static void set_holder(const look *l, uint32_t tid, pp_lock_wait *wait)
@@ -214,9 +213,9 @@ static void set_holder(const look *l, uint32_t tid, pp_lock_wait *wait)
 static void read_mutex(const look *l, const pp_lock_thread *t, bool is_named, pp_lock_wait *wait)
 {
     const uint32_t contended = 2; /* the highest value of a word that has no tid */
-    uint32_t word = word_at(wait->address);
+    uint32_t word = word_at(l, wait->address);
     bool in_word = word > contended && thread_of(l, word & tid_bits) != NULL;
-    set_holder(l, in_word ? word : word_at(wait->address + OWNER), wait);
+    set_holder(l, in_word ? word : word_at(l, wait->address + OWNER), wait);
     if (wait->holder_thread != NULL || (is_named && word != 0)) {
         wait->lock = "mutex";
         wait->is_sure = is_named || (in_word && (word & FUTEX_WAITERS) != 0) ||
@@ -226,9 +225,9 @@ static void read_mutex(const look *l, const pp_lock_thread *t, bool is_named, pp
 
 static void read_rwlock(const look *l, pp_lock_wait *wait)
 {
-    set_holder(l, word_at(wait->address + WRITER_AFTER_PHASE), wait);
+    set_holder(l, word_at(l, wait->address + WRITER_AFTER_PHASE), wait);
     if (wait->holder_thread == NULL) {
-        set_holder(l, word_at(wait->address + WRITER_AFTER_WRITERS), wait);
+        set_holder(l, word_at(l, wait->address + WRITER_AFTER_WRITERS), wait);
     }
     if (wait->holder_thread == NULL) {
         wait->holder = 0;
@@ -239,7 +238,7 @@ static void read_rwlock(const look *l, pp_lock_wait *wait)
 
 static void read_joined(const look *l, pp_lock_wait *wait)
 {
-    set_holder(l, word_at(wait->address), wait);
+    set_holder(l, word_at(l, wait->address), wait);
     if (wait->holder_thread != NULL) {
         wait->lock = "end";
         wait->is_sure = true;
@@ -251,7 +250,7 @@ static void read_joined(const look *l, pp_lock_wait *wait)
  * with a tid in the word have a bit beside it while somebody waits. */
 static bool waits_for_end(const look *l, const pp_lock_thread *t)
 {
-    uint32_t word = word_at(t->place->argument[WORD]);
+    uint32_t word = word_at(l, t->place->argument[WORD]);
     return (t->place->argument[OPERATION] & FUTEX_PRIVATE_FLAG) == 0 &&
            operation_of(t) != FUTEX_LOCK_PI && operation_of(t) != FUTEX_LOCK_PI2 &&
            thread_of(l, word) != NULL;

@@ -46,6 +46,7 @@ typedef struct pp_lock_thread {
 
 /* Questions about the threads; a function may be NULL. */
 typedef struct pp_lock_questions {
+    const pp_memory *memory; /* of their process; NULL: this one */
     /* Whether the thread has waited ever since its place and stack were read. NULL: yes. */
     bool (*has_stayed)(size_t index, void *context);
     /* Whether a thread that is not on the list lives. NULL: no. */

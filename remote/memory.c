@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * safe_read.c: the functions of sys/safe_read.h, for the target's memory. Pages of code and of
- * call-frame information are copied once: many walks read the same small parts of them.
+ * memory.c: reads the target's memory. Pages of code and of call-frame information are copied once:
+ * many walks read the same small parts of them.
  *
  * Owns: copies of 1 MiB of pages at most.
  * Tested by: e2e.cpprof_dump
  */
-#include "sys/safe_read.h"
-
 #include "remote/target.h"
 
 #include <errno.h>
@@ -29,42 +27,49 @@ void pp_target_forget_pages(void)
 
 /* Reads pieces of the target's memory that follow each other. A sandbox may forbid process_vm_readv(2)
  * (EPERM, ENOSYS), and the thread may have ended meanwhile (ESRCH). */
-static ssize_t read_pieces(void *to, const struct iovec *pieces, size_t count, size_t size)
+static ssize_t read_pieces(const pp_target *target, void *to, const struct iovec *pieces, size_t count, size_t size)
 {
     struct iovec local = {to, size};
-    ssize_t got = process_vm_readv(pp_the_target.thread, &local, 1, pieces, count, 0);
+    ssize_t got = process_vm_readv(target->thread, &local, 1, pieces, count, 0);
     return got >= 0 || errno == EFAULT
                ? got
-               : pread(pp_the_target.memory, to, size, (off_t)(uintptr_t)pieces[0].iov_base);
+               : pread(target->memory, to, size, (off_t)(uintptr_t)pieces[0].iov_base);
 }
 
-static bool read_target(void *to, uintptr_t from, size_t size)
+static bool read_now(const pp_target *target, void *to, uintptr_t from, size_t size)
 {
     const struct iovec piece = {(void *)from, size};
-    return read_pieces(to, &piece, 1, size) == (ssize_t)size;
+    return read_pieces(target, to, &piece, 1, size) == (ssize_t)size;
 }
 
 /* The copy of a page that does not change; NULL if it may, or cannot be read. */
-static const uint8_t *page_at(uintptr_t page)
+static const uint8_t *page_at(const pp_target *target, uintptr_t page)
 {
     size_t place = page / PAGE % COPIES;
     if (copies.page[place] == page) {
         return copies.bytes[place];
     }
     copies.page[place] = 0;
-    if (!pp_target_is_constant(page) || !read_target(copies.bytes[place], page, PAGE)) {
+    if (!pp_target_is_constant(target, page) || !read_now(target, copies.bytes[place], page, PAGE)) {
         return NULL;
     }
     copies.page[place] = page;
     return copies.bytes[place];
 }
 
-bool pp_safe_copy(void *to, uintptr_t from, size_t size)
+/* The target of which the memory is a part. */
+static const pp_target *target_of(const pp_memory *memory)
 {
+    return (const pp_target *)memory;
+}
+
+static bool copy(const pp_memory *memory, void *to, uintptr_t from, size_t size)
+{
+    const pp_target *target = target_of(memory);
     uintptr_t page = from & ~(uintptr_t)(PAGE - 1);
-    const uint8_t *bytes = from - page + size <= PAGE && page != 0 ? page_at(page) : NULL;
+    const uint8_t *bytes = from - page + size <= PAGE && page != 0 ? page_at(target, page) : NULL;
     if (bytes == NULL) {
-        return read_target(to, from, size);
+        return read_now(target, to, from, size);
     }
     memcpy(to, bytes + (from - page), size);
     return true;
@@ -86,14 +91,15 @@ static size_t list_pages(struct iovec *pages, uintptr_t from, size_t size, size_
     return count;
 }
 
-size_t pp_safe_copy_part(void *to, uintptr_t from, size_t size)
+static size_t copy_part(const pp_memory *memory, void *to, uintptr_t from, size_t size)
 {
+    const pp_target *target = target_of(memory);
     size_t copied = 0;
     while (copied < size) {
         struct iovec pages[PART_PAGES];
         size_t listed = 0;
         size_t count = list_pages(pages, from + copied, size - copied, &listed);
-        ssize_t got = read_pieces((char *)to + copied, pages, count, listed);
+        ssize_t got = read_pieces(target, (char *)to + copied, pages, count, listed);
         copied += got > 0 ? (size_t)got : 0;
         if (got != (ssize_t)listed) {
             break;
@@ -102,12 +108,4 @@ size_t pp_safe_copy_part(void *to, uintptr_t from, size_t size)
     return copied;
 }
 
-bool pp_page_readable(uintptr_t address)
-{
-    char byte = 0;
-    return pp_safe_copy(&byte, address, 1);
-}
-
-void pp_safe_read_forbid_copy(void)
-{
-}
+const pp_memory pp_target_reader = {copy, copy_part};
