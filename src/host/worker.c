@@ -12,11 +12,10 @@
 
 #include "arch/shown_as.h"
 #include "host/pausable.h"
-#include "sys/apart.h"
 #include "sys/clock.h"
 #include "sys/own_threads.h"
-#include "sys/task_state.h"
 #include "sys/tasks.h"
+#include "threads/thread_snapshot.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -35,22 +34,10 @@ static bool is_in(const pp_worker *w, uint32_t state)
     return __atomic_load_n(&w->state, __ATOMIC_ACQUIRE) == state;
 }
 
-static void look_at_first(void *of_result)
-{
-    int folder = pp_task_open();
-    *(bool *)of_result = folder >= 0 && pp_task_letter(folder, pp_task_process()) == 'Z';
-    pp_task_close(folder);
-}
-
-/* The kernel still lists the first thread then. While a thread acts for another, look again later. */
+/* While a thread acts for another, look again later. */
 bool pp_worker_is_alone(void)
 {
-    if (pp_tasks_count_all() != 1 + pp_own_threads_count()) {
-        return false;
-    }
-    bool alone = false;
-    pp_apart(look_at_first, &alone);
-    return alone;
+    return pp_tasks_count_all() == 1 + pp_own_threads_count() && pp_first_thread_has_ended() > 0;
 }
 
 /* Looks once a second. */

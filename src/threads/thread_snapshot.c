@@ -702,10 +702,16 @@ static void look_at_first(void *of_result)
     pp_task_close(folder);
 }
 
+int pp_first_thread_has_ended(void)
+{
+    int ended = 0;
+    pp_apart(look_at_first, &ended);
+    return ended;
+}
+
 size_t pp_threads_count(void)
 {
-    int dead = 0;
-    pp_apart(look_at_first, &dead);
+    int dead = pp_first_thread_has_ended();
     if (dead < 0) {
         return count_known();
     }

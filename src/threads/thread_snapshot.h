@@ -84,6 +84,10 @@ typedef struct pp_threads {
 int pp_threads_snapshot(const pp_threads_wish *wish, pp_arena *arena, pp_threads *threads);
 void pp_threads_release(pp_threads *threads);
 
+/* Whether the first thread has ended before the others: the kernel still lists it. -errno if /proc
+ * cannot be read. */
+int pp_first_thread_has_ended(void);
+
 /* The number of threads that a snapshot would have. */
 size_t pp_threads_count(void);
 
