@@ -13,7 +13,7 @@
 
 #include "base/path.h"
 #include "base/sort.h"
-#include "elf/build_id.h"
+#include "elf/elf.h"
 #include "modules/maps.h"
 #include "modules/module_cfi.h"
 
@@ -24,8 +24,7 @@
 
 enum {
     PAGE = 4096,
-    HEADERS_MAX = 64, /* program headers; a linked object has a dozen */
-    NOTES_MAX = 4096
+    HEADERS_MAX = 64 /* program headers; a linked object has a dozen */
 };
 
 typedef struct object {
@@ -126,36 +125,29 @@ static bool place(object *o, uintptr_t start)
     return hi > lo;
 }
 
-static void read_build_id(object *o)
-{
-    for (unsigned i = 0; i < o->info.dlpi_phnum && o->build_id_size == 0; i++) {
-        const ElfW(Phdr) *segment = &o->headers[i];
-        _Alignas(8) uint8_t notes[NOTES_MAX];
-        if (segment->p_type == PT_NOTE && segment->p_memsz <= sizeof notes &&
-            pp_target_copy(&pp_the_target.walked, notes, o->info.dlpi_addr + segment->p_vaddr,
-                           segment->p_memsz)) {
-            pp_note_build_id(notes, segment->p_memsz, segment->p_align, o->build_id,
-                             &o->build_id_size);
-        }
-    }
-}
-
 /* Reads the object whose file begins at the line's start; false if that is no such object. */
 static bool read_object(object *o, const pp_map_line *line)
 {
-    ElfW(Ehdr) header;
+    pp_elf elf;
     *o = (object){.path = line->path};
-    if (!pp_target_copy(&pp_the_target.walked, &header, line->start, sizeof header) ||
-        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-        header.e_phentsize != sizeof *o->headers || header.e_phnum > HEADERS_MAX ||
-        !pp_target_copy(&pp_the_target.walked, o->headers, line->start + header.e_phoff,
-                        header.e_phnum * sizeof *o->headers)) {
+    if (pp_elf_open_loaded(&elf, &pp_the_target.walked.memory, line->start, 0) != 0 ||
+        elf.header.e_phnum > HEADERS_MAX) {
         return false;
+    }
+    for (unsigned i = 0; i < elf.header.e_phnum; i++) {
+        if (!pp_elf_segment(&elf, i, &o->headers[i])) {
+            return false;
+        }
     }
     o->info.dlpi_name = line->path;
     o->info.dlpi_phdr = o->headers;
-    o->info.dlpi_phnum = header.e_phnum;
-    return place(o, line->start);
+    o->info.dlpi_phnum = elf.header.e_phnum;
+    if (!place(o, line->start)) {
+        return false;
+    }
+    elf.bias = o->info.dlpi_addr;
+    pp_elf_file_build_id(&elf, o->build_id, &o->build_id_size);
+    return true;
 }
 
 static void read_objects(reading *r)
@@ -166,7 +158,6 @@ static void read_objects(reading *r)
         object *o = &r->objects[r->object_count];
         if (line->offset == 0 && (line->path[0] == '/' || is_vdso) &&
             object_of(r, line->start) == NULL && read_object(o, line)) {
-            read_build_id(o);
             r->object_count++;
         }
     }

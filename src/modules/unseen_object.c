@@ -43,7 +43,7 @@ static bool has_code(const pp_elf *elf, const pp_mapping *mapping)
 bool pp_unseen_object_read(uintptr_t image, pp_mapping *mapping)
 {
     pp_elf elf;
-    if (pp_elf_open_loaded(&elf, image, 0) != 0 || !find_bias(&elf, image) ||
+    if (pp_elf_open_loaded(&elf, NULL, image, 0) != 0 || !find_bias(&elf, image) ||
         !has_code(&elf, mapping)) {
         return false;
     }
