@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# nightly: 2
 #
 # test_label_moments.sh: each stack of a thread profile has the labels of its own moment, and no thread or creation is
 # missing (records and texts: linked/label_moments.c; files: below).

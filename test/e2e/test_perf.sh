@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# nightly: 1
 #
 # test_perf.sh: the engine `perf`: the totals of 4 threads at 10 kHz, of short threads and of the
 # kernel; no write cut short; a host that closes, fills or runs out of descriptors; refusals.
