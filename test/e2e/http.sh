@@ -43,8 +43,5 @@ serve_guest() {
 
 # end_guest: lets it end, which it does with the status 7 of its main().
 end_guest() {
-    exec 9>&-
-    guest_status=0
-    wait "$server" || guest_status=$?
-    expect_equal "status of the program" "${1:-7}" "$guest_status"
+    ends_with "${1:-7}" "$server"
 }

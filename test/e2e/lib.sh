@@ -129,6 +129,14 @@ wait_until() {
     done
 }
 
+# ends_with STATUS PROCESS [OF WHAT]: a program that works until its input ends, descriptor 9.
+ends_with() {
+    exec 9>&-
+    ends_status=0
+    wait "$2" || ends_status=$?
+    expect_equal "status ${3-of the program}" "$1" "$ends_status"
+}
+
 has_line() { # FILE LINE
     [ -e "$1" ] && grep -qxF -- "$2" "$1"
 }

@@ -41,10 +41,7 @@ change() {
 }
 
 finish_guest() {
-    exec 9>&-
-    guest_status=0
-    wait "$guest" || guest_status=$?
-    expect_equal "status after $1" 7 "$guest_status"
+    ends_with 7 "$guest" "after $1"
     expect_equal "messages after $1" "" "$(cat guest.err)"
 }
 

@@ -44,10 +44,7 @@ start() {
 }
 
 end() {
-    exec 9>&-
-    end_status=0
-    wait "$guest" || end_status=$?
-    expect_equal "status of the program" 7 "$end_status"
+    ends_with 7 "$guest"
 }
 
 install -d -o $alice -g $alice -m 700 run

@@ -24,10 +24,7 @@ start() {
 }
 listens() { "$cpprof" configure "$guest" >/dev/null 2>&1; }
 end() {
-    exec 9>&-
-    end_status=0
-    wait "$guest" || end_status=$?
-    expect_equal "status of the program" 7 "$end_status"
+    ends_with 7 "$guest"
     expect_equal "messages of the program" "" "$(cat guest.err)"
 }
 

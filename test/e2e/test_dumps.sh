@@ -18,10 +18,7 @@ start() {
 }
 
 end() {
-    exec 9>&-
-    end_status=0
-    wait "$guest" || end_status=$?
-    expect_equal "status of the program" "${1:-7}" "$end_status"
+    ends_with "${1:-7}" "$guest"
     expect_equal "messages" "" "$(cat guest.err)"
 }
 

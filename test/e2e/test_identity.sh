@@ -38,10 +38,7 @@ start() {
 }
 
 finish_guest() {
-    exec 9>&-
-    guest_status=0
-    wait "$server" || guest_status=$?
-    expect_equal "status after $what" 7 "$guest_status"
+    ends_with 7 "$server" "after $what"
     ! grep -v /debug/pprof/ server.err | grep -q . || fail "messages after $what: $(cat server.err)"
 }
 
@@ -103,10 +100,7 @@ wait_until has_text server.out changed
 expect_equal "what the program finds" changed "$(cat server.out)"
 wait_until has_text server.err "libpprof-http: the thread could not be created again"
 expect_equal "threads of ours" 0 "$(our_threads)"
-exec 9>&-
-guest_status=0
-wait "$server" || guest_status=$?
-expect_equal "status of the program" 7 "$guest_status"
+ends_with 7 "$server"
 
 # A collection goes on, and clients are served, while the program changes its user again and again.
 what="switch 300"

@@ -60,11 +60,8 @@ in_use() {
 }
 
 end() {
-    exec 9>&-
-    end_status=0
-    wait "$guest" || end_status=$?
+    ends_with 7 "$guest"
     exec 8<&-
-    expect_equal "status of the program" 7 "$end_status"
     expect_equal "messages" "" "$(cat guest.err)"
 }
 
