@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * system_call.h: makes bare system calls, without errno and without wrappers that may be hooked.
+ * system_call.h: makes bare system calls, without errno and without wrappers that may be hooked; and
+ * other single instructions.
  *
  * pp_system_call(number, ...) takes up to six arguments and returns the kernel's result: a value,
  * or -errno. <sys/syscall.h> has the numbers.
+ * pp_spin_hint() tells the processor that a loop waits for another one; it may run something else
+ * meanwhile.
  *
  * Zone: SIGNAL.
  */

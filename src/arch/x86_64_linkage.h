@@ -66,4 +66,19 @@ static inline bool pp_stub_read(const uint8_t *code, size_t size, uint64_t addre
     return false;
 }
 
+/* Relocations whose word is the address of a symbol [System V ABI, AMD64]. */
+static inline pp_got_type pp_got_type_of(const Elf64_Rela *r)
+{
+    switch (ELF64_R_TYPE(r->r_info)) {
+    case R_X86_64_JUMP_SLOT:
+        return PP_GOT_CALL;
+    case R_X86_64_GLOB_DAT:
+        return PP_GOT_POINTER;
+    case R_X86_64_64:
+        return r->r_addend == 0 ? PP_GOT_POINTER : PP_GOT_NONE;
+    default:
+        return PP_GOT_NONE;
+    }
+}
+
 #endif

@@ -34,4 +34,9 @@ static inline uintptr_t pp_thread_pointer_from_kernel(void)
     return pp_system_call6(ARCH_PRCTL, GET_FS, (long)&base, 0, 0, 0, 0) == 0 ? base : 0;
 }
 
+static inline void pp_spin_hint(void) /* Intel SDM, volume 2, PAUSE */
+{
+    __builtin_ia32_pause();
+}
+
 #endif

@@ -7,7 +7,7 @@
  */
 #include "attach/got_object.h"
 
-#include "arch/got_types.h"
+#include "arch/linkage.h"
 #include "base/path.h"
 #include "modules/find_object.h"
 #include "sys/safe_read.h"

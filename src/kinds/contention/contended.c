@@ -8,7 +8,7 @@
  */
 #include "kinds/contention/contended.h"
 
-#include "arch/spin.h"
+#include "arch/system_call.h"
 #include "base/bitmap.h"
 #include "base/compiler.h"
 #include "sys/clock.h"
