@@ -19,7 +19,7 @@
 #include "modules/modules.h"
 #include "sys/recorder.h"
 #include "sys/tasks.h"
-#include "sys/write_signals.h"
+#include "sys/write_all.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -14,7 +14,6 @@
 #include "sys/file_calls.h"
 #include "sys/path_template.h"
 #include "sys/write_all.h"
-#include "sys/write_signals.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * write_all.c: repeats write(2) until everything is written.
+ * write_all.c: repeats write(2) until everything is written; holds SIGPIPE and SIGXFSZ back.
  *
  * Zone: SIGNAL.
- * Tested by: unit.writer, unit.output
+ * Tested by: unit.writer, unit.output, e2e.output
  */
 #include "sys/write_all.h"
 
+#include "arch/system_call.h"
 #include "sys/clock.h"
 #include "sys/file_calls.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
+#include <time.h>
 
 static const uint64_t ns_per_ms = 1000000;
 
@@ -50,4 +53,37 @@ int pp_write_all(int fd, const void *data, size_t length, uint64_t give_up_ns)
         }
     }
     return 0;
+}
+
+/* ---- the signals of writing ---- */
+
+#define BIT(signal) (UINT64_C(1) << ((signal)-1))
+
+static const uint64_t both = BIT(SIGPIPE) | BIT(SIGXFSZ);
+
+static uint64_t pending_now(void)
+{
+    uint64_t pending = 0;
+    pp_system_call(SYS_rt_sigpending, &pending, sizeof pending);
+    return pending & both;
+}
+
+void pp_write_signals_hold(pp_write_signals *held)
+{
+    held->pending = pending_now();
+    held->mask = 0;
+    pp_system_call(SYS_rt_sigprocmask, SIG_BLOCK, &both, &held->mask, sizeof both);
+}
+
+void pp_write_signals_release(const pp_write_signals *held)
+{
+    const struct timespec at_once = {0};
+    uint64_t ours = pending_now() & ~held->pending;
+    while (ours != 0) {
+        if (pp_system_call(SYS_rt_sigtimedwait, &ours, NULL, &at_once, sizeof ours) < 0) {
+            break;
+        }
+        ours = pending_now() & ~held->pending;
+    }
+    pp_system_call(SYS_rt_sigprocmask, SIG_SETMASK, &held->mask, NULL, sizeof held->mask);
 }
