@@ -27,7 +27,7 @@ static const uintptr_t last_errno = 4095; /* the kernel returns -1 to -4095 for 
  */
 extern void tsan_acquire(void *address) __asm__("__tsan_acquire") __attribute__((weak));
 extern void tsan_release(void *address) __asm__("__tsan_release") __attribute__((weak));
-static char unmapped;
+static const char unmapped; /* its address only */
 
 /* The memory of a call that returned `at`. Keeps large tables out of core dumps, which have no use
  * for them. */
@@ -37,7 +37,7 @@ static void *mapped(long at, size_t bytes)
         return NULL;
     }
     if (tsan_acquire != NULL) {
-        tsan_acquire(&unmapped);
+        tsan_acquire((void *)&unmapped);
     }
     if (bytes >= PP_MEMORY_NOT_DUMPED) {
         pp_system_call(SYS_madvise, at, bytes, MADV_DONTDUMP);
@@ -48,7 +48,7 @@ static void *mapped(long at, size_t bytes)
 static void before_unmapping(void)
 {
     if (tsan_release != NULL) {
-        tsan_release(&unmapped);
+        tsan_release((void *)&unmapped);
     }
 }
 

@@ -295,7 +295,7 @@ unsigned pp_pausables_count(void)
 
 bool pp_pausables_concern_caller(void)
 {
-    return pp_pausables_count() != 0 && pp_own_work_sp != PP_OWN_THREAD;
+    return pp_pausables_count() != 0 && pp_thread_marks.own_work_sp != PP_OWN_THREAD;
 }
 
 static void stop_within(uint64_t limit_ns)

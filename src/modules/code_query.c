@@ -59,14 +59,11 @@ static const uintptr_t vsyscall_start = UINTPTR_MAX - (10 << 20) + 1; /* x86-64'
 static struct {
     int permitted, forbidden;
     int vsyscall;
-} known;
-
-/* Threads may write this at the same time; whoever reads it asks whether it is true. */
-static struct {
+    /* Threads may write these at the same time; whoever reads them asks whether they are true. */
     uint64_t start[KEPT_MAX];
     size_t count;
     uint64_t end_ns;
-} kept;
+} known;
 
 void pp_code_query_permit(void)
 {
@@ -148,22 +145,22 @@ static void keep(const answers *a)
 {
     bool fits = a->count <= KEPT_MAX && a->counted == pp_memory_code_bytes();
     for (size_t i = 0; fits && i < a->count; i++) {
-        __atomic_store_n(&kept.start[i], a->lines[i].start, __ATOMIC_RELAXED);
+        __atomic_store_n(&known.start[i], a->lines[i].start, __ATOMIC_RELAXED);
     }
-    __atomic_store_n(&kept.count, fits ? a->count : 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&kept.end_ns, pp_clock_ns(CLOCK_MONOTONIC) + PP_NS_PER_S, __ATOMIC_RELAXED);
+    __atomic_store_n(&known.count, fits ? a->count : 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&known.end_ns, pp_clock_ns(CLOCK_MONOTONIC) + PP_NS_PER_S, __ATOMIC_RELAXED);
 }
 
 static bool ask_kept(int maps, answers *a, char *name)
 {
     question q = {.limit = 0};
-    size_t count = __atomic_load_n(&kept.count, __ATOMIC_RELAXED);
+    size_t count = __atomic_load_n(&known.count, __ATOMIC_RELAXED);
     if (count == 0 ||
-        pp_clock_ns(CLOCK_MONOTONIC) >= __atomic_load_n(&kept.end_ns, __ATOMIC_RELAXED)) {
+        pp_clock_ns(CLOCK_MONOTONIC) >= __atomic_load_n(&known.end_ns, __ATOMIC_RELAXED)) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
-        uint64_t start = __atomic_load_n(&kept.start[i], __ATOMIC_RELAXED);
+        uint64_t start = __atomic_load_n(&known.start[i], __ATOMIC_RELAXED);
         if (start < q.limit || ask(maps, start, 0, name, &q) != 0 || q.start != start ||
             !add(a, &q, name)) {
             return false;

@@ -17,13 +17,16 @@
 
 enum { OPEN_MAX = 64 /* at a time; further files are opened, but not listed */ };
 
-static int numbers[OPEN_MAX]; /* descriptor + 1; 0 = free */
+static struct {
+    int numbers[OPEN_MAX];     /* descriptor + 1; 0 = free */
+    bool (*has_other)(int fd); /* whether another part of the library has it open; NULL: none has */
+} own;
 
 static void replace(int from, int to)
 {
     for (unsigned i = 0; i < OPEN_MAX; i++) {
         int expected = from;
-        if (__atomic_compare_exchange_n(&numbers[i], &expected, to, false, __ATOMIC_RELAXED,
+        if (__atomic_compare_exchange_n(&own.numbers[i], &expected, to, false, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED)) {
             return;
         }
@@ -62,20 +65,18 @@ int pp_own_close(int fd)
     return (int)pp_system_call(SYS_close, fd);
 }
 
-static bool (*has_other)(int fd);
-
 void pp_own_files_ask(bool (*has)(int fd))
 {
-    __atomic_store_n(&has_other, has, __ATOMIC_RELEASE);
+    __atomic_store_n(&own.has_other, has, __ATOMIC_RELEASE);
 }
 
 bool pp_own_has(int fd)
 {
     for (unsigned i = 0; i < OPEN_MAX; i++) {
-        if (__atomic_load_n(&numbers[i], __ATOMIC_RELAXED) == fd + 1) {
+        if (__atomic_load_n(&own.numbers[i], __ATOMIC_RELAXED) == fd + 1) {
             return true;
         }
     }
-    bool (*has)(int) = __atomic_load_n(&has_other, __ATOMIC_ACQUIRE);
+    bool (*has)(int) = __atomic_load_n(&own.has_other, __ATOMIC_ACQUIRE);
     return has != NULL && has(fd);
 }

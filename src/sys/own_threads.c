@@ -11,17 +11,20 @@
 
 #include <stddef.h>
 
-enum { MOST = 8 };
+enum { MOST = 8, LENT_MOST = 32, IS_CREATED = -1, LOOKS = 24000 /* some 2 s */ };
 
 PP_TLS pp_marks pp_thread_marks;
 
-static int ids[MOST]; /* 0: free */
+static struct {
+    int ids[MOST];       /* 0: free */
+    int lent[LENT_MOST]; /* 0: free; IS_CREATED: the kernel has not stored the id yet */
+} own;
 
 void pp_own_threads_replace(int from, int to)
 {
     for (unsigned i = 0; i < MOST; i++) {
         int expected = from;
-        if (__atomic_compare_exchange_n(&ids[i], &expected, to, false, __ATOMIC_ACQ_REL,
+        if (__atomic_compare_exchange_n(&own.ids[i], &expected, to, false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE)) {
             return;
         }
@@ -31,7 +34,7 @@ void pp_own_threads_replace(int from, int to)
 bool pp_own_threads_have(int tid)
 {
     unsigned i = 0;
-    while (i < MOST && __atomic_load_n(&ids[i], __ATOMIC_ACQUIRE) != tid) {
+    while (i < MOST && __atomic_load_n(&own.ids[i], __ATOMIC_ACQUIRE) != tid) {
         i++;
     }
     return i < MOST;
@@ -41,25 +44,21 @@ unsigned pp_own_threads_count(void)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < MOST; i++) {
-        count += __atomic_load_n(&ids[i], __ATOMIC_ACQUIRE) != 0;
+        count += __atomic_load_n(&own.ids[i], __ATOMIC_ACQUIRE) != 0;
     }
     return count;
 }
 
 /* ---- threads that act for others ---- */
 
-enum { LENT_MOST = 32, IS_CREATED = -1, LOOKS = 24000 /* some 2 s */ };
-
-static int lent[LENT_MOST]; /* 0: free; IS_CREATED: the kernel has not stored the id yet */
-
 int *pp_own_threads_lend(int self)
 {
     pp_thread_marks.acts_for = self; /* also of the new thread, which has the caller's marks */
     for (unsigned i = 0; i < LENT_MOST; i++) {
         int expected = 0;
-        if (__atomic_compare_exchange_n(&lent[i], &expected, IS_CREATED, false, __ATOMIC_ACQ_REL,
-                                        __ATOMIC_ACQUIRE)) {
-            return &lent[i];
+        if (__atomic_compare_exchange_n(&own.lent[i], &expected, IS_CREATED, false,
+                                        __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+            return &own.lent[i];
         }
     }
     return NULL;
@@ -81,13 +80,13 @@ int pp_own_threads_acts_for(void)
 /* A place that stays in this state is one that a child of fork has inherited. */
 static int lent_at(unsigned i)
 {
-    int tid = __atomic_load_n(&lent[i], __ATOMIC_ACQUIRE);
+    int tid = __atomic_load_n(&own.lent[i], __ATOMIC_ACQUIRE);
     for (unsigned look = 0; tid == IS_CREATED && look < LOOKS; look++) {
         pp_lock_pause(look);
-        tid = __atomic_load_n(&lent[i], __ATOMIC_ACQUIRE);
+        tid = __atomic_load_n(&own.lent[i], __ATOMIC_ACQUIRE);
     }
-    if (tid == IS_CREATED &&
-        __atomic_compare_exchange_n(&lent[i], &tid, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    if (tid == IS_CREATED && __atomic_compare_exchange_n(&own.lent[i], &tid, 0, false,
+                                                         __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         tid = 0;
     }
     return tid;
@@ -114,6 +113,6 @@ unsigned pp_own_threads_lent(void)
 void pp_own_threads_after_fork_in_child(void)
 {
     for (unsigned i = 0; i < LENT_MOST; i++) {
-        lent[i] = 0;
+        own.lent[i] = 0;
     }
 }

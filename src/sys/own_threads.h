@@ -7,7 +7,7 @@
  *
  * Zone: SIGNAL.
  * Owns: the lists: of eight, further threads are profiled like the program's; of 32 that act for
- *       others. The marks of each thread (8 bytes of TLS).
+ *       others. The marks of each thread (16 bytes of TLS).
  */
 #ifndef PP_SYS_OWN_THREADS_H
 #define PP_SYS_OWN_THREADS_H
@@ -17,14 +17,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the calling thread does for the library, in one word: a host has little room for thread-local
- * storage (tools/check-zones). Each mark belongs to one file. */
+/* What the calling thread does for the library. A host has little room for thread-local storage
+ * (tools/check-zones). Each mark belongs to one file. */
 typedef struct pp_marks {
     uint8_t place; /* sys/apart.c */
     /* The loader looks up a hook's real function, and may call the hook: waits_real.c, fd_hooks.c,
      * malloc_real.c. */
     bool finds_wait, finds_descriptor, finds_malloc;
-    int acts_for; /* own_threads.c: a thread's id, or 0 */
+    int acts_for;          /* own_threads.c: a thread's id, or 0 */
+    uintptr_t own_work_sp; /* own_work.h */
 } pp_marks;
 
 extern PP_TLS pp_marks pp_thread_marks;

@@ -14,24 +14,22 @@
  * the work leaves the mark set; the next hook that is called from further up clears it.
  *
  * Zone: SIGNAL.
- * Owns: the mark (8 bytes of TLS).
  */
 #ifndef PP_SYS_OWN_WORK_H
 #define PP_SYS_OWN_WORK_H
 
 #include "base/compiler.h"
+#include "sys/own_threads.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-extern PP_TLS uintptr_t pp_own_work_sp;
 
 #define PP_OWN_THREAD UINTPTR_MAX /* above every frame */
 
 static inline void pp_own_work_mark(uintptr_t sp)
 {
-    if (pp_own_work_sp != PP_OWN_THREAD) {
-        pp_own_work_sp = sp;
+    if (pp_thread_marks.own_work_sp != PP_OWN_THREAD) {
+        pp_thread_marks.own_work_sp = sp;
     }
 }
 
@@ -42,19 +40,19 @@ static inline void pp_own_work_mark(uintptr_t sp)
 
 static inline void pp_own_work_for_ever(void)
 {
-    pp_own_work_sp = PP_OWN_THREAD;
+    pp_thread_marks.own_work_sp = PP_OWN_THREAD;
 }
 
 /* Whether a call is the library's own work; `sp` is any stack address of the call's frame. */
 static inline bool pp_own_work_has(uintptr_t sp)
 {
-    if (pp_likely(pp_own_work_sp == 0)) {
+    if (pp_likely(pp_thread_marks.own_work_sp == 0)) {
         return false;
     }
-    if (sp >= pp_own_work_sp) {
-        pp_own_work_sp = 0; /* a jump left the work */
+    if (sp >= pp_thread_marks.own_work_sp) {
+        pp_thread_marks.own_work_sp = 0; /* a jump left the work */
     }
-    return pp_own_work_sp != 0;
+    return pp_thread_marks.own_work_sp != 0;
 }
 
 #endif
