@@ -6,7 +6,7 @@
  * Zone: NORMAL.
  * Tested by: e2e.http_contract
  */
-#include "web/http_index.h"
+#include "web/http_paths.h"
 
 #include "encode/text_stream.h"
 #include "host/kind.h"

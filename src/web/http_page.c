@@ -6,7 +6,7 @@
  * Owns: where the page is.
  * Tested by: e2e.http_contract, page.browser
  */
-#include "web/http_page.h"
+#include "web/http_paths.h"
 
 #include "web/http_query.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * http_profile.c: see http_profile.h.
+ * http_profile.c: the profiles that have a name.
  *
  *   heap              written as it is
  *   heap?seconds=10   built now and after 10 seconds, and subtracted
@@ -9,14 +9,13 @@
  * Zone: NORMAL.
  * Tested by: e2e.http_contract, e2e.http_deltas
  */
-#include "web/http_profile.h"
+#include "web/http_paths.h"
 
 #include "base/buffer.h"
 #include "encode/proto.h"
 #include "host/kind.h"
 #include "web/http_query.h"
 #include "web/http_rate.h"
-#include "web/http_timed.h"
 #include "modules/code_query.h"
 #include "modules/modules.h"
 #include "output/symbolize.h"

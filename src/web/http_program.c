@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * http_program.c: see http_program.h.
+ * http_program.c: what readers ask about the program: its command line, and names of addresses.
  *
  * Zone: NORMAL.
  * Tested by: e2e.http_contract, e2e.http_option
  */
-#include "web/http_program.h"
+#include "web/http_paths.h"
 
 #include "base/buffer.h"
 #include "base/sort.h"

@@ -4,18 +4,14 @@
  * profiles, then among the kinds.
  *
  * Zone: NORMAL.
- * Tested by: e2e.http_contract
+ * Tested by: e2e.http_contract, e2e.deadlocks
  */
 #include "web/http_routes.h"
 
 #include "host/kind.h"
-#include "web/http_index.h"
-#include "web/http_page.h"
-#include "web/http_profile.h"
-#include "web/http_program.h"
+#include "web/http_paths.h"
 #include "web/http_query.h"
-#include "web/http_text.h"
-#include "web/http_timed.h"
+#include "modules/modules.h"
 #include "symbol/known_names.h"
 
 #include <string.h>
@@ -65,6 +61,34 @@ static const char *without_alias(const char *name)
     return name;
 }
 
+static const pp_kind_text *text_of(const char *name)
+{
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        const pp_kind_text *text = pp_kinds[i]->text;
+        if (text != NULL && strcmp(text->name, name) == 0) {
+            return text;
+        }
+    }
+    return NULL;
+}
+
+static int write_text(pprof_http_answer *answer, pprof_writer writer)
+{
+    const pp_kind_text *text = text_of(answer->name);
+    pp_modules_refresh();
+    return text->write(writer);
+}
+
+/* Begins to answer if the name is that of a text; else false. */
+static bool begin_text(pprof_http_answer *answer)
+{
+    bool found = text_of(answer->name) != NULL;
+    if (found) {
+        pp_http_succeed(answer, PP_HTTP_TEXT, write_text);
+    }
+    return found;
+}
+
 static bool is_allowed(const char *method, bool takes_post)
 {
     return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 ||
@@ -88,7 +112,7 @@ static void begin_named(pprof_http_answer *answer)
         return;
     }
     answer->name = without_alias(answer->name);
-    if (!pp_http_timed(answer) && !pp_http_text(answer)) {
+    if (!pp_http_timed(answer) && !begin_text(answer)) {
         pp_http_profile(answer);
     }
 }
@@ -132,7 +156,7 @@ void pp_http_route(pprof_http_answer *answer, const char *target)
     const char *path = path_of(target);
     size_t length = strcspn(path, "?");
     const char *name = after_prefix(path);
-    pp_known_names_permit(); /* who asks is going to ask again */
+    pp_known_names_permit(); /* more requests will come */
     answer->query = path[length] == '?' ? path + length + 1 : "";
     if (length == strlen("/debug/pprof") && strncmp(path, "/debug/pprof", length) == 0) {
         redirect(answer, "/debug/pprof/");

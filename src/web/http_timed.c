@@ -8,7 +8,7 @@
  * Zone: NORMAL.
  * Tested by: e2e.http_cpu
  */
-#include "web/http_timed.h"
+#include "web/http_paths.h"
 
 #include "host/kind.h"
 #include "web/http_query.h"
@@ -29,7 +29,7 @@ typedef struct timed {
     void *collection;
 } timed;
 
-static const pp_timed_profile *find(const char *name)
+static const pp_timed_profile *timed_profile_of(const char *name)
 {
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
         const pp_timed_profile *profile = pp_kinds[i]->timed;
@@ -133,7 +133,7 @@ static int write_nothing(pprof_http_answer *answer, pprof_writer writer)
 
 bool pp_http_timed(pprof_http_answer *answer)
 {
-    const pp_timed_profile *profile = find(answer->name);
+    const pp_timed_profile *profile = timed_profile_of(answer->name);
     if (profile != NULL && answer->is_head) {
         pp_http_succeed_as_file(answer, "", write_nothing);
     } else if (profile != NULL && wants_so_far(answer->query)) {

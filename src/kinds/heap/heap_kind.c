@@ -16,7 +16,7 @@
 #include "kinds/heap/heap_mappings.h"
 #include "kinds/heap/heap_peak.h"
 #include "kinds/heap/heap_profile.h"
-#include "kinds/heap/heap_text.h"
+#include "kinds/heap/legacy_heap.h"
 #include "modules/late.h"
 #include "modules/linked.h"
 #include "modules/own_code.h"
@@ -44,7 +44,7 @@ static struct {
 static int write_view(pp_heap_view view, pprof_writer writer, int debug)
 {
     return debug == 0 ? pp_heap_profile_write(view, writer)
-                      : pp_heap_text_write(debug == PPROF_DEBUG_BARE, writer);
+                      : pp_legacy_heap_write(debug == PPROF_DEBUG_BARE, writer);
 }
 
 static int write_heap(pprof_writer writer, int debug)

@@ -2,12 +2,18 @@
  *
  * legacy_heap.c: header, rows, statistics, maps (the header file has the layout).
  *
+ * This is no part of heap_profile.c, which also serves the writer of a fatal signal: the memory
+ * statistics ask the allocator, which another thread may have locked then.
+ *
  * Zone: NORMAL (no malloc, no stdio).
+ * Tested by: e2e.heap_text, e2e.text_forms
  */
 #include "kinds/heap/legacy_heap.h"
 
 #include "encode/text_rows.h"
+#include "kinds/heap/heap_profile.h"
 #include "kinds/heap/heap_rows.h"
+#include "output/symbolize.h"
 #include "modules/maps.h"
 
 #include <errno.h>
@@ -179,4 +185,35 @@ int pp_legacy_heap_encode(const pp_legacy_heap *heap, bool bare, pp_arena *arena
     }
     int write_error = pp_text_stream_finish(&out);
     return write_error != 0 ? write_error : maps_error;
+}
+
+/* ---- what it shows ---- */
+
+/* Reads the memory statistics first, so that they do not count the memory of the rows. Samples are
+ * in the order of bytes in use, whatever the profile's name is, as in Go. */
+static int collect(pp_arena *arena, pp_legacy_heap *heap)
+{
+    pp_heap_rows rows;
+    pp_memory_stats_read(&heap->memory);
+    int error = pp_heap_rows_read(PP_HEAP_NOW, PP_HEAP_EITHER, PP_HEAP_INUSE_SPACE, arena, &rows);
+    if (error != 0) {
+        return error;
+    }
+    pp_memory_stats_estimate(&rows, &heap->memory);
+    heap->scaled = rows.scaled;
+    heap->rate = rows.rate;
+    return pp_heap_profile_of_rows(&rows, PP_HEAP_INUSE, arena, &heap->profile);
+}
+
+int pp_legacy_heap_write(bool bare, pprof_writer writer)
+{
+    pp_arena arena = PP_ARENA_INIT;
+    pp_legacy_heap heap;
+    int error = collect(&arena, &heap);
+    if (error == 0) {
+        heap.profile.symbolize = pp_symbolize_wanted();
+        error = pp_legacy_heap_encode(&heap, bare, &arena, writer);
+    }
+    pp_arena_release(&arena);
+    return error;
 }

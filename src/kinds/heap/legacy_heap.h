@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * legacy_heap.h: encodes the heap profile as text, in the form that gperftools defined and Go's
- * runtime/pprof writes with debug=1. heap_text.c collects what the text shows.
+ * runtime/pprof writes with debug=1.
  *
  *   heap profile: OBJECTS: BYTES [OBJECTS: BYTES] @ heap/2*RATE      in use [allocated]
  *   OBJECTS: BYTES [OBJECTS: BYTES] @ 0xPC 0xPC ...                  a row for each sample
@@ -50,5 +50,8 @@ typedef struct pp_legacy_heap {
  * the error of reading the maps. */
 int pp_legacy_heap_encode(const pp_legacy_heap *heap, bool bare, pp_arena *arena,
                           pprof_writer writer);
+
+/* Collects what the text shows, and writes it. `bare` and errors: as above. */
+int pp_legacy_heap_write(bool bare, pprof_writer writer);
 
 #endif

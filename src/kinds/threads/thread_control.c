@@ -4,12 +4,11 @@
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Owns: the pseudo-frames of threads whose creation no hook saw.
- * Tested by: e2e.thread_profile, e2e.text_forms, e2e.stuck
+ * Tested by: e2e.thread_profile, e2e.text_forms, e2e.stuck, e2e.tail_calls
  */
 #include "kinds/threads/thread_control.h"
 
 #include "base/pseudo_frame.h"
-#include "kinds/threads/own_stack.h"
 #include "kinds/threads/row_waits.h"
 #include "kinds/threads/thread_dump.h"
 #include "modules/code_query.h"
@@ -20,9 +19,14 @@
 #include "sys/safe_read.h"
 #include "sys/sandbox.h"
 #include "sys/tasks.h"
+#include "unwind/callers.h"
+#include "unwind/function.h"
+#include "unwind/own_frames.h"
 #include "unwind/scratch.h"
+#include "unwind/walk.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 static struct {
@@ -51,10 +55,44 @@ static bool may_look(void)
     return sandbox != PP_SANDBOX_REFUSES;
 }
 
+enum { OWN_FRAMES = 12 /* at most so many are between the program's frame and this file's */ };
+
+static bool is_entry(uintptr_t function)
+{
+    return function == (uintptr_t)pprof_profile_write || function == (uintptr_t)pprof_stack_text ||
+           function == (uintptr_t)pprof_thread_profile;
+}
+
+/* Stores the return addresses of the calling thread, leaf-most first, and returns their number. The
+ * first is in the function that called one of <pprof.h>, which is recognized. If there is no such call
+ * (the process ends), the code that frames are in is recognized (unwind/own_frames.h). */
+static uint32_t stack_of_caller(uintptr_t *pcs, size_t capacity)
+{
+    size_t depth = pp_callers_uncut(0, pcs, capacity);
+    for (size_t i = 0; i < depth && i < OWN_FRAMES; i++) {
+        if (is_entry(pp_function_of(pcs[i] - 1))) {
+            depth -= i + 1;
+            memmove(pcs, pcs + i + 1, depth * sizeof *pcs);
+            break;
+        }
+    }
+    return pp_own_frames_leave_out(pcs, (uint32_t)depth);
+}
+
+static uint32_t stack_at(const void *context, uintptr_t *pcs, size_t capacity)
+{
+    pp_walk_space space;
+    pp_walk walk = {.pcs = pcs,
+                    .space = &space,
+                    .capacity = capacity < UINT32_MAX ? (uint32_t)capacity : UINT32_MAX};
+    pp_walk_from_context(context, &walk);
+    return walk.depth;
+}
+
 static uint32_t own_stack(uintptr_t *pcs, size_t capacity)
 {
-    return state.interrupted != NULL ? pp_own_stack_at(state.interrupted, pcs, capacity)
-                                     : pp_own_stack(pcs, capacity);
+    return state.interrupted != NULL ? stack_at(state.interrupted, pcs, capacity)
+                                     : stack_of_caller(pcs, capacity);
 }
 
 int pp_thread_control_snapshot(bool with_stacks, bool with_names, pp_arena *arena,
