@@ -195,7 +195,7 @@ static bool begin(void)
 
 void pp_line_plugin_begin(void)
 {
-    static const pp_lines_source source = {.begin = begin, .find = find};
+    static const pp_lines_source source = {.begin = begin, .find = find_lines};
     pp_lines_set_source(&source);
 }
 

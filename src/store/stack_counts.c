@@ -12,7 +12,7 @@
 
 #include "base/compiler.h"
 #include "base/memory.h"
-#include "store/lasting.h"
+#include "store/bump.h"
 
 #include <string.h>
 
@@ -64,10 +64,10 @@ static bool have_piece(pp_stack_counts *counts, unsigned piece)
         return true;
     }
     size_t bytes = (size_t)piece_begin(counts, piece) * WORD;
-    uint64_t *mine = pp_lasting_map(bytes);
+    uint64_t *mine = pp_bump_map(bytes);
     if (mine != NULL && !__atomic_compare_exchange_n(&counts->pieces[piece], &there, mine, false,
                                                      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-        pp_lasting_unmap(mine, bytes);
+        pp_bump_unmap(mine, bytes);
         return true;
     }
     return mine != NULL;
@@ -129,7 +129,7 @@ void pp_stack_counts_free(pp_stack_counts *counts)
     }
     for (unsigned piece = 0; piece < PIECES; piece++) {
         if (counts->pieces[piece] != NULL) {
-            pp_lasting_unmap(counts->pieces[piece], (size_t)piece_begin(counts, piece) * WORD);
+            pp_bump_unmap(counts->pieces[piece], (size_t)piece_begin(counts, piece) * WORD);
         }
     }
     pp_memory_unmap(counts, counts->bytes);
@@ -137,8 +137,8 @@ void pp_stack_counts_free(pp_stack_counts *counts)
 
 /* ---- entries ---- */
 
-static pp_stack_entry *find(const pp_stack_counts *counts, uint32_t offset, uint64_t hash,
-                            const uintptr_t *pcs, uint32_t depth)
+static pp_stack_entry *lookup(const pp_stack_counts *counts, uint32_t offset, uint64_t hash,
+                              const uintptr_t *pcs, uint32_t depth)
 {
     while (offset != 0) {
         pp_stack_entry *entry = entry_at(counts, offset);
@@ -180,7 +180,7 @@ pp_stack_entry *pp_stack_counts_record(pp_stack_counts *counts, const uintptr_t 
     uint32_t first = __atomic_load_n(head, __ATOMIC_ACQUIRE);
     uint32_t mine = 0;
     for (;;) {
-        pp_stack_entry *entry = find(counts, first, hash, pcs, depth);
+        pp_stack_entry *entry = lookup(counts, first, hash, pcs, depth);
         if (entry != NULL) {
             /* If our own entry lost the race, it stays unlinked: this costs a few words. */
             __atomic_add_fetch(&entry->count, weight, __ATOMIC_RELAXED);

@@ -8,7 +8,7 @@
  */
 #include "store/stack_trie.h"
 
-#include "store/lasting.h"
+#include "store/bump.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -19,10 +19,10 @@ enum {
 };
 
 static struct {
-    pp_lasting memory;
+    pp_bump memory;
     uint64_t bytes_used;
     pp_trie_stack *roots[1 << ROOT_BITS];
-} trie = {.memory = PP_LASTING_INIT};
+} trie = {.memory = PP_BUMP_INIT};
 
 static bool is_stack(const pp_trie_stack *stack, uint64_t hash, const uintptr_t *pcs,
                      uint32_t depth)
@@ -34,7 +34,7 @@ static bool is_stack(const pp_trie_stack *stack, uint64_t hash, const uintptr_t 
 static pp_trie_stack *new_stack(uint64_t hash, const uintptr_t *pcs, uint32_t depth)
 {
     size_t size = sizeof(pp_trie_stack) + depth * sizeof *pcs;
-    pp_trie_stack *stack = pp_lasting_alloc(&trie.memory, size);
+    pp_trie_stack *stack = pp_bump_alloc(&trie.memory, size);
     if (stack != NULL) {
         __atomic_add_fetch(&trie.bytes_used, size, __ATOMIC_RELAXED);
         stack->hash = hash;

@@ -62,7 +62,7 @@ static const char *fill_in_path(void)
     return path.length > 0 ? path.data : NULL;
 }
 
-static int find(void)
+static int find_server(void)
 {
     static const char refusal[] = "control: no socket";
     if (state.serve == NULL) {
@@ -85,7 +85,7 @@ int pp_control_option_start(void)
         return 0;
     }
     int saved_errno = errno;
-    int error = find();
+    int error = find_server();
     if (error == 0) {
         pp_hook_fatal_signals(); /* they remove the socket, too */
         error = state.serve(fill_in_path());

@@ -37,7 +37,7 @@ static struct {
 /* Is NULL unless the program is linked to libpprof-http. */
 #pragma weak pprof_http_serve_opts
 
-static int take(const char *value, char *to, size_t capacity)
+static int copy_value(const char *value, char *to, size_t capacity)
 {
     if (value == NULL || *value == '\0' || strlen(value) >= capacity) {
         return -EINVAL;
@@ -56,12 +56,12 @@ int pp_http_option_take_address(const char *value)
 {
     bool has_port = value != NULL && strchr(value, ':') != NULL;
     bool is_good = has_port && (!is_template(value) || pp_path_template_is_valid(value));
-    return is_good ? take(value, asked.address, sizeof asked.address) : -EINVAL;
+    return is_good ? copy_value(value, asked.address, sizeof asked.address) : -EINVAL;
 }
 
 int pp_http_option_take_token(const char *value)
 {
-    return take(value, asked.token, sizeof asked.token);
+    return copy_value(value, asked.token, sizeof asked.token);
 }
 
 static void expand(char to[ADDRESS_MAX])

@@ -29,7 +29,7 @@ static struct {
 } rates;
 
 /* The entry of this kind, else a free one; NULL if there is neither. */
-static held *find(pp_set_rate *set_rate)
+static held *rate_of(pp_set_rate *set_rate)
 {
     held *free_entry = NULL;
     for (unsigned i = 0; i < KINDS; i++) {
@@ -67,7 +67,7 @@ int pp_http_rate_begin(pp_set_rate *set_rate, int64_t rate)
 {
     int error = 0;
     pp_lock_take(&rates.lock, pp_task_self());
-    held *h = find(set_rate);
+    held *h = rate_of(set_rate);
     if (h == NULL) {
         error = -EBUSY;
     } else if (h->users == 0) {
@@ -82,7 +82,7 @@ int pp_http_rate_begin(pp_set_rate *set_rate, int64_t rate)
 void pp_http_rate_end(pp_set_rate *set_rate)
 {
     pp_lock_take(&rates.lock, pp_task_self());
-    held *h = find(set_rate);
+    held *h = rate_of(set_rate);
     if (h != NULL && h->users > 0 && --h->users == 0) {
         end(h);
     }

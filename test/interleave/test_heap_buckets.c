@@ -22,7 +22,7 @@ enum { DEPTH = 2, HASH = 7, SIZE = 64, OTHER_SIZE = 128, RATE = 512 };
 static const uintptr_t stack[DEPTH] = {1, 2};
 static pp_heap_block passed;
 
-void *pp_lasting_alloc(pp_lasting *from, size_t bytes)
+void *pp_bump_alloc(pp_bump *from, size_t bytes)
 {
     (void)from;
     return model_alloc(bytes);

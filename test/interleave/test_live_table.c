@@ -41,12 +41,12 @@ enum {
     ALMOST_FULL = PP_LIVE_FILTER_BYTES_MIN / BYTES_PER_BLOCK
 };
 
-void *pp_lasting_map(size_t bytes)
+void *pp_bump_map(size_t bytes)
 {
     return model_alloc(bytes);
 }
 
-void pp_lasting_unmap(void *memory, size_t bytes)
+void pp_bump_unmap(void *memory, size_t bytes)
 {
     (void)memory, (void)bytes;
 }

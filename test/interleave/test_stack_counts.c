@@ -29,12 +29,12 @@ void pp_memory_unmap(void *memory, size_t bytes)
     (void)memory, (void)bytes;
 }
 
-void *pp_lasting_map(size_t bytes)
+void *pp_bump_map(size_t bytes)
 {
     return model_alloc(bytes);
 }
 
-void pp_lasting_unmap(void *memory, size_t bytes)
+void pp_bump_unmap(void *memory, size_t bytes)
 {
     (void)memory, (void)bytes;
 }

@@ -27,12 +27,12 @@ static inline void wait_instead(long number, long a, long b)
 
 enum { FIRST = 1, SECOND = 2 };
 
-void *pp_lasting_map(size_t bytes)
+void *pp_bump_map(size_t bytes)
 {
     return model_alloc(bytes);
 }
 
-void pp_lasting_unmap(void *memory, size_t bytes)
+void pp_bump_unmap(void *memory, size_t bytes)
 {
     (void)memory, (void)bytes;
 }

@@ -267,7 +267,7 @@ static void leave(list *l)
     note_sp(&inside, outer);
 }
 
-static pp_contended *find(const list *l, uintptr_t object)
+static pp_contended *record_of(const list *l, uintptr_t object)
 {
     pp_contended *record = l->first;
     while (record != NULL && record->object != object) {
@@ -318,7 +318,7 @@ bool pp_contended_join(uintptr_t object, pp_place *place)
         count_uncharged();
         return false;
     }
-    pp_contended *record = find(l, object);
+    pp_contended *record = record_of(l, object);
     if (record == NULL) {
         record = add_record(l, object);
     }
@@ -403,7 +403,7 @@ bool pp_contended_release(uintptr_t object, uint64_t scale, uint64_t *waited_ns,
         return false;
     }
     pp_charge *before = NULL;
-    pp_contended *record = find(l, object);
+    pp_contended *record = record_of(l, object);
     if (record != NULL) {
         uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
         *waited_ns = record->waiters * now_ns - record->since_sum;

@@ -43,7 +43,7 @@ static pp_waiter *exchange_spare(pp_waiter *waiter)
     return __atomic_exchange_n(&own.spare, waiter, __ATOMIC_RELAXED);
 }
 
-static pp_waiter *take(void)
+static pp_waiter *new_waiter(void)
 {
     pp_waiter *mine = own.spare != NULL ? exchange_spare(NULL) : NULL;
     if (mine != NULL) {
@@ -93,7 +93,7 @@ PP_RAW_MEMORY pp_waiter *pp_waiter_new(uintptr_t object, const pp_caller *caller
     if (own.waiting != NULL) {
         forget_abandoned(caller->sp);
     }
-    pp_waiter *waiter = take();
+    pp_waiter *waiter = new_waiter();
     if (waiter != NULL) {
         __atomic_thread_fence(__ATOMIC_RELEASE);
         waiter->outer = own.waiting;

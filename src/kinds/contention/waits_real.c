@@ -110,7 +110,7 @@ static bool has_old_version(const char *name)
 /* Finds the next function of this name after libpprof's. Old loaders find libc's old version first:
  * then the new one is used instead. Nothing is searched that may not exist, since the loader would
  * allocate for its error message. */
-static void *find(const char *name, const char *version)
+static void *lookup_symbol(const char *name, const char *version)
 {
     if (version != NULL) {
         return pp_real_find_version(name, version);
@@ -146,9 +146,9 @@ bool pp_wait_resolve(pp_wait_hook *hook)
     pp_signal_mask old = 0;
     pp_signals_block(&old); /* a handler that jumped out of the loader would leave it locked */
     pp_thread_marks.finds_wait = true;
-    pp_wait_function *real = (pp_wait_function *)find(hook->name, hook->version);
+    pp_wait_function *real = (pp_wait_function *)lookup_symbol(hook->name, hook->version);
     if (strcmp(hook->try_name, "none") != 0) {
-        __atomic_store_n(&hook->try, (pp_wait_function *)find(hook->try_name, NULL),
+        __atomic_store_n(&hook->try, (pp_wait_function *)lookup_symbol(hook->try_name, NULL),
                          __ATOMIC_RELAXED);
     }
     pp_thread_marks.finds_wait = false;

@@ -12,7 +12,7 @@
 #include "base/pseudo_frame.h"
 #include "base/stack_hash.h"
 #include "store/labels.h"
-#include "store/lasting.h"
+#include "store/bump.h"
 #include "unwind/walk.h"
 
 #include <errno.h>
@@ -22,8 +22,8 @@
 
 static struct {
     pprof_profile *first;
-    pp_lasting memory;
-} profiles = {.memory = PP_LASTING_INIT};
+    pp_bump memory;
+} profiles = {.memory = PP_BUMP_INIT};
 
 /* ---- the list ---- */
 
@@ -57,7 +57,7 @@ pprof_profile *pp_custom_profile_find(const char *name)
 static pprof_profile *make(const char *name)
 {
     size_t size = strlen(name) + 1;
-    pprof_profile *profile = pp_lasting_alloc(&profiles.memory, sizeof *profile + size);
+    pprof_profile *profile = pp_bump_alloc(&profiles.memory, sizeof *profile + size);
     pp_value_table *values = profile != NULL ? pp_value_table_new() : NULL;
     if (values == NULL) {
         return NULL;

@@ -15,7 +15,7 @@
 
 #include "arch/system_call.h"
 #include "base/text.h"
-#include "store/lasting.h"
+#include "store/bump.h"
 #include "sys/lock.h"
 #include "sys/log.h"
 #include "sys/sandbox.h"
@@ -50,13 +50,13 @@ static struct {
     bool on;
     pp_trace_namer *name_places;
     pp_lock lock;
-    pp_lasting memory; /* of the table's entries */
-    size_t used;       /* bytes of the buffer */
+    pp_bump memory; /* of the table's entries */
+    size_t used;    /* bytes of the buffer */
     char buffer[BUFFER_BYTES];
     uintptr_t stack[PPROF_MAX_STACK];
     pp_trace_place wanted[PPROF_MAX_STACK]; /* the addresses of a stack that the table lacks */
     place *table[1 << TABLE_BITS];
-} trace = {.memory = PP_LASTING_INIT};
+} trace = {.memory = PP_BUMP_INIT};
 
 bool pp_alloctrace_is_on(void)
 {
@@ -192,7 +192,7 @@ static place **slot_of(uintptr_t address)
     return &trace.table[hash >> (64 - TABLE_BITS)];
 }
 
-static const place *find(uintptr_t address)
+static const place *cached_place(uintptr_t address)
 {
     const place *p = *slot_of(address);
     while (p != NULL && p->is.address != address) {
@@ -204,13 +204,13 @@ static const place *find(uintptr_t address)
 static const char *keep(const char *text)
 {
     size_t size = text != NULL ? strlen(text) + 1 : 0;
-    char *copy = size > 0 && size < 4096 ? pp_lasting_alloc(&trace.memory, size) : NULL;
+    char *copy = size > 0 && size < 4096 ? pp_bump_alloc(&trace.memory, size) : NULL;
     return copy != NULL ? memcpy(copy, text, size) : NULL;
 }
 
 static void remember(const pp_trace_place *named)
 {
-    place *p = pp_lasting_alloc(&trace.memory, sizeof *p);
+    place *p = pp_bump_alloc(&trace.memory, sizeof *p);
     if (p != NULL) {
         p->is = *named;
         p->is.function = keep(named->function);
@@ -224,7 +224,7 @@ static void look_up(const uintptr_t *pcs, size_t depth)
 {
     size_t count = 0;
     for (size_t i = 0; i < depth; i++) {
-        if (find(pcs[i] - 1) == NULL) {
+        if (cached_place(pcs[i] - 1) == NULL) {
             trace.wanted[count++] = (pp_trace_place){.address = pcs[i] - 1};
         }
     }
@@ -232,7 +232,7 @@ static void look_up(const uintptr_t *pcs, size_t depth)
         trace.name_places(trace.wanted, count);
     }
     for (size_t i = 0; i < count; i++) {
-        if (find(trace.wanted[i].address) == NULL) {
+        if (cached_place(trace.wanted[i].address) == NULL) {
             remember(&trace.wanted[i]);
         }
     }
@@ -242,7 +242,7 @@ static void look_up(const uintptr_t *pcs, size_t depth)
 
 static void add_frame(uintptr_t pc)
 {
-    const place *p = find(pc - 1);
+    const place *p = cached_place(pc - 1);
     add("\t");
     add_hex(pc);
     if (p != NULL && p->is.function != NULL) {

@@ -8,7 +8,7 @@
 #include "kinds/heap/heap_buckets.h"
 
 #include "base/exponential.h"
-#include "store/lasting.h"
+#include "store/bump.h"
 
 enum {
     ROOT_BITS = 12, /* 32 KiB of roots; only pages that are used cost memory */
@@ -27,15 +27,15 @@ static struct {
     pp_heap_bucket *newest;
     pp_heap_bucket *newest_collected;
     pp_label_cells *cells; /* made when they are needed */
-    pp_lasting memory;
+    pp_bump memory;
     uint64_t bytes_used;
     size_t count; /* in both lists, or about to be */
     pp_heap_bucket *roots[1 << ROOT_BITS];
-} buckets = {.memory = PP_LASTING_INIT};
+} buckets = {.memory = PP_BUMP_INIT};
 
 static void *allocate(size_t size)
 {
-    void *piece = pp_lasting_alloc(&buckets.memory, size);
+    void *piece = pp_bump_alloc(&buckets.memory, size);
     if (piece != NULL) {
         __atomic_add_fetch(&buckets.bytes_used, size, __ATOMIC_RELAXED);
     }

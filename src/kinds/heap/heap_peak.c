@@ -12,7 +12,7 @@
 
 #include "base/compiler.h"
 #include "base/exponential.h"
-#include "store/lasting.h"
+#include "store/bump.h"
 #include "sys/lock.h"
 #include "sys/signal_mask.h"
 
@@ -43,12 +43,12 @@ bool pp_heap_peak_is_wanted(void)
     return __atomic_load_n(&peak.wanted, __ATOMIC_RELAXED);
 }
 
-static bool take(void)
+static bool take_lock(void)
 {
     return !__atomic_exchange_n(&peak.busy, true, __ATOMIC_ACQUIRE);
 }
 
-static void give(void)
+static void release_lock(void)
 {
     __atomic_store_n(&peak.busy, false, __ATOMIC_RELEASE);
 }
@@ -59,12 +59,12 @@ static bool make_room(copy *c, size_t wanted)
         return true;
     }
     size_t capacity = wanted + wanted / 2 + SPARE_ENTRIES;
-    pp_heap_peak_entry *entries = pp_lasting_map(capacity * sizeof *entries);
+    pp_heap_peak_entry *entries = pp_bump_map(capacity * sizeof *entries);
     if (entries == NULL) {
         return false;
     }
     if (c->capacity > 0) {
-        pp_lasting_unmap(c->entries, c->capacity * sizeof *entries);
+        pp_bump_unmap(c->entries, c->capacity * sizeof *entries);
     }
     c->entries = entries;
     c->capacity = capacity;
@@ -129,9 +129,9 @@ PP_COLD_PATH static void copy_if_free(int64_t now)
 {
     pp_signal_mask old = 0;
     pp_signals_block(&old);
-    if (take()) {
+    if (take_lock()) {
         copy_all(now);
-        give();
+        release_lock();
     }
     pp_signals_restore(&old);
 }
@@ -148,10 +148,10 @@ void pp_heap_peak_add(int64_t bytes)
  * the second case the caller reads the complete copy as it is: that thread writes the other one. */
 void pp_heap_peak_take(pp_heap_peak_copy *taken)
 {
-    taken->held = take();
+    taken->held = take_lock();
     for (unsigned attempt = 0; !taken->held && attempt < PATIENCE; attempt++) {
         pp_lock_pause(attempt);
-        taken->held = take();
+        taken->held = take_lock();
     }
     int64_t now = __atomic_load_n(&peak.in_use, __ATOMIC_RELAXED);
     if (taken->held && now > peak.copies[peak.newest].bytes) {
@@ -165,11 +165,11 @@ void pp_heap_peak_take(pp_heap_peak_copy *taken)
 void pp_heap_peak_give(const pp_heap_peak_copy *taken)
 {
     if (taken->held) {
-        give();
+        release_lock();
     }
 }
 
 void pp_heap_peak_after_fork_in_child(void)
 {
-    give();
+    release_lock();
 }

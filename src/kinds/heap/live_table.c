@@ -20,7 +20,7 @@
 
 #include "base/compiler.h"
 #include "kinds/heap/live_filter.h"
-#include "store/lasting.h"
+#include "store/bump.h"
 #include "sys/signal_mask.h"
 
 enum {
@@ -122,7 +122,7 @@ static uint64_t *find_in(uint64_t *keys, uintptr_t address)
     return NULL;
 }
 
-static uint64_t *find(uintptr_t address, level **in)
+static uint64_t *slot_of(uintptr_t address, level **in)
 {
     uint64_t hash = hash_address(address);
     uint32_t count = __atomic_load_n(&table.level_count, __ATOMIC_ACQUIRE);
@@ -157,7 +157,7 @@ static bool add_level(uint32_t index)
         return false;
     }
     if (__atomic_load_n(&table.levels[index], __ATOMIC_ACQUIRE) == NULL) {
-        level *mine = pp_lasting_map(level_bytes(groups_of(index)));
+        level *mine = pp_bump_map(level_bytes(groups_of(index)));
         if (mine == NULL) {
             return false;
         }
@@ -165,7 +165,7 @@ static bool add_level(uint32_t index)
         level *none = NULL;
         if (!__atomic_compare_exchange_n(&table.levels[index], &none, mine, false, __ATOMIC_ACQ_REL,
                                          __ATOMIC_ACQUIRE)) {
-            pp_lasting_unmap(mine, level_bytes(mine->groups));
+            pp_bump_unmap(mine, level_bytes(mine->groups));
         }
     }
     uint32_t count = index;
@@ -283,7 +283,7 @@ bool pp_live_table_insert(uintptr_t address, uint64_t value)
 bool pp_live_table_remove(uintptr_t address, uint64_t *value)
 {
     level *l = NULL;
-    uint64_t *slot = find(address, &l);
+    uint64_t *slot = slot_of(address, &l);
     if (slot == NULL) {
         return false;
     }

@@ -83,7 +83,7 @@ void pp_malloc_forget(pp_malloc_hook *hook)
     __atomic_store_n(&hook->target, hook->slow, __ATOMIC_RELEASE);
     __atomic_store_n(&hook->real, hook->slow, __ATOMIC_RELEASE);
     __atomic_store_n(&hook->resolved, false, __ATOMIC_RELEASE);
-    hook->may_go = false;
+    hook->is_unloadable = false;
 }
 
 bool pp_malloc_all_may_be_direct(const pp_malloc_found *found, const void *context)

@@ -72,8 +72,8 @@ typedef struct pp_malloc_hook {
     const char *name;
     pp_malloc_shape shape;
     bool resolved;
-    bool passes; /* target is real */
-    bool may_go; /* dlclose may unload the object of `real` */
+    bool passes;        /* target is real */
+    bool is_unloadable; /* dlclose may unload the object of `real` */
 } pp_malloc_hook;
 
 PP_ASSERT_HOOK(pp_malloc_hook);

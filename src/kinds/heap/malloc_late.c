@@ -99,8 +99,8 @@ static void hold_what_was_found(void)
 {
     int saved_errno = errno;
     for (size_t i = 0; any_to_hold && late_hooks[i] != NULL; i++) {
-        if (late_hooks[i]->may_go && hold((uintptr_t)late_hooks[i]->real)) {
-            late_hooks[i]->may_go = false;
+        if (late_hooks[i]->is_unloadable && hold((uintptr_t)late_hooks[i]->real)) {
+            late_hooks[i]->is_unloadable = false;
         }
     }
     errno = saved_errno;
@@ -109,15 +109,16 @@ static void hold_what_was_found(void)
 static void forget_what_is_gone(void)
 {
     for (size_t i = 0; any_to_hold && late_hooks[i] != NULL; i++) {
-        if (late_hooks[i]->may_go && pp_malloc_object_of((uintptr_t)late_hooks[i]->real) == 0) {
+        if (late_hooks[i]->is_unloadable &&
+            pp_malloc_object_of((uintptr_t)late_hooks[i]->real) == 0) {
             pp_malloc_forget(late_hooks[i]);
         }
     }
 }
 
-static void note_that_it_may_go(pp_malloc_hook *hook)
+static void mark_unloadable(pp_malloc_hook *hook)
 {
-    hook->may_go = true;
+    hook->is_unloadable = true;
     if (!any_to_hold) {
         any_to_hold = true;
         pp_hook_around_unload(hold_what_was_found, forget_what_is_gone);
@@ -189,7 +190,7 @@ static void try_to_adopt(const search *s, pp_malloc_hook *hook)
         return;
     }
     if (at >= pp_loaded_objects_at_begin()) {
-        note_that_it_may_go(hook);
+        mark_unloadable(hook);
     }
     pp_malloc_adopt(hook, (pp_malloc_function *)defined_in(s, at, hook->name),
                     pp_malloc_way_of(hook, is_of_allocator(s, at, hook), s->all_direct));
@@ -221,7 +222,7 @@ static void ask_loader(pp_malloc_hook *hook)
     }
     pp_malloc_function *found = (pp_malloc_function *)pp_real_find(hook->name);
     if (found != NULL && found != hook->entry) {
-        note_that_it_may_go(hook);
+        mark_unloadable(hook);
         pp_malloc_adopt(hook, found, PP_MALLOC_COUNTED);
     }
 }
@@ -240,7 +241,7 @@ static void adopt_first(pp_malloc_hook *hook, bool of_libc)
         !pp_malloc_is_cxx(hook) ||
         pp_malloc_object_of((uintptr_t)found) == pp_malloc_object_of((uintptr_t)allocator->real);
     if (!of_libc) {
-        note_that_it_may_go(hook);
+        mark_unloadable(hook);
     }
     pp_malloc_adopt(hook, found, pp_malloc_way_of(hook, of_allocator, false));
 }

@@ -9,7 +9,7 @@
 #include "kinds/heap/mapping_ranges.h"
 
 #include "kinds/heap/heap_peak.h"
-#include "store/lasting.h"
+#include "store/bump.h"
 
 #include <string.h>
 
@@ -31,8 +31,8 @@ static struct {
     range *list;
     uint64_t count, capacity;
     mapping *unused;
-    pp_lasting memory; /* of the mappings */
-} ranges = {.memory = PP_LASTING_INIT};
+    pp_bump memory; /* of the mappings */
+} ranges = {.memory = PP_BUMP_INIT};
 
 /* ---- room ---- */
 
@@ -42,7 +42,7 @@ static bool make_room(uint64_t wanted)
         return true;
     }
     uint64_t larger = ranges.capacity == 0 ? FIRST_CAPACITY : 2 * ranges.capacity;
-    range *grown = pp_lasting_map(larger * sizeof *grown);
+    range *grown = pp_bump_map(larger * sizeof *grown);
     if (grown == NULL) {
         return false;
     }
@@ -52,7 +52,7 @@ static bool make_room(uint64_t wanted)
     }
     ranges.list = grown;
     if (ranges.capacity > 0) {
-        pp_lasting_unmap(old, ranges.capacity * sizeof *old);
+        pp_bump_unmap(old, ranges.capacity * sizeof *old);
     }
     ranges.capacity = larger;
     return true;
@@ -64,7 +64,7 @@ static mapping *new_mapping(pp_heap_block block, uint64_t size)
     if (made != NULL) {
         ranges.unused = made->next;
     } else {
-        made = pp_lasting_alloc(&ranges.memory, sizeof *made);
+        made = pp_bump_alloc(&ranges.memory, sizeof *made);
     }
     if (made != NULL) {
         *made = (mapping){.block = block, .size = size, .left = size};

@@ -146,7 +146,7 @@ static void write_found(text *t)
                is_other);
 }
 
-static int take(text *t)
+static int take_snapshot(text *t)
 {
     int error = pp_thread_control_snapshot(true, true, t->arena, &t->threads);
     if (error == 0) {
@@ -159,7 +159,7 @@ int pp_deadlocks_write(pprof_writer writer)
 {
     pp_arena arena = PP_ARENA_INIT;
     text t = {.profile = {.symbolize = PP_SYMBOLIZE_NAMES}, .arena = &arena, .writer = writer};
-    t.error = take(&t);
+    t.error = take_snapshot(&t);
     if (t.error == 0) {
         write_found(&t);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * lasting.h: memory that any thread can get piece by piece at any time, and that nobody frees.
+ * bump.h: a bump allocator: memory that any thread can get piece by piece at any time, and that nobody frees.
  *
  * Buckets live as long as the process, so there is nothing to free and nothing to lock. One
  * addition cuts a piece from the newest chunk. A thread that finds the chunk used up maps the next
@@ -11,31 +11,31 @@
  * Zone: SIGNAL (bare mmap and munmap).
  * Owns: its chunks, for ever.
  */
-#ifndef PP_STORE_LASTING_H
-#define PP_STORE_LASTING_H
+#ifndef PP_STORE_BUMP_H
+#define PP_STORE_BUMP_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct pp_lasting {
-    struct pp_lasting_chunk *newest;
-} pp_lasting;
+typedef struct pp_bump {
+    struct pp_bump_chunk *newest;
+} pp_bump;
 
-#define PP_LASTING_INIT                                                                            \
+#define PP_BUMP_INIT                                                                               \
     {                                                                                              \
         NULL                                                                                       \
     }
 
 /* Returns zeroed memory, aligned to 16 bytes; NULL if the kernel refuses. `bytes` is at most 64
  * KiB. */
-void *pp_lasting_alloc(pp_lasting *memory, size_t bytes);
+void *pp_bump_alloc(pp_bump *memory, size_t bytes);
 
 /* Maps `bytes` of zeroed memory; NULL if the kernel refuses. Does not change errno. */
-void *pp_lasting_map(size_t bytes);
-void pp_lasting_unmap(void *memory, size_t bytes);
+void *pp_bump_map(size_t bytes);
+void pp_bump_unmap(void *memory, size_t bytes);
 
 /* Gives whole pages of such memory back to the kernel. They stay mapped, and read as zero
  * afterwards. */
-void pp_lasting_empty(void *memory, size_t bytes);
+void pp_bump_empty(void *memory, size_t bytes);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * lasting.c: chunks from the kernel, cut from front to back (drawing in the header).
+ * bump.c: chunks from the kernel, cut from front to back (drawing in the header).
  *
  * Zone: SIGNAL (bare mmap and munmap).
  * Owns: the chunks.
  * Tested by: unit.labels, unit.heap_threads
  */
-#include "store/lasting.h"
+#include "store/bump.h"
 
 #include "arch/system_call.h"
 #include "base/memory.h"
@@ -20,14 +20,14 @@ enum {
     CHUNK_MAX = 2 * 1024 * 1024 /* untouched pages cost nothing but address space */
 };
 
-struct pp_lasting_chunk {
+struct pp_bump_chunk {
     uint64_t size;
     uint64_t used; /* from the start of the chunk; may exceed `size` */
 };
 
 static const uintptr_t last_errno = 4095; /* the kernel returns -1 to -4095 for errors */
 
-void *pp_lasting_map(size_t bytes)
+void *pp_bump_map(size_t bytes)
 {
     long at = pp_system_call(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -40,21 +40,21 @@ void *pp_lasting_map(size_t bytes)
     return (void *)at;
 }
 
-void pp_lasting_unmap(void *memory, size_t bytes)
+void pp_bump_unmap(void *memory, size_t bytes)
 {
     pp_system_call(SYS_munmap, memory, bytes);
 }
 
-void pp_lasting_empty(void *memory, size_t bytes)
+void pp_bump_empty(void *memory, size_t bytes)
 {
     pp_system_call(SYS_madvise, memory, bytes, MADV_DONTNEED);
 }
 
-static struct pp_lasting_chunk *map_chunk(const struct pp_lasting_chunk *full)
+static struct pp_bump_chunk *map_chunk(const struct pp_bump_chunk *full)
 {
     uint64_t size = full == NULL ? CHUNK_MIN : full->size * 2;
     for (size = size < CHUNK_MAX ? size : CHUNK_MAX; size >= CHUNK_MIN; size /= 2) {
-        struct pp_lasting_chunk *chunk = pp_lasting_map(size);
+        struct pp_bump_chunk *chunk = pp_bump_map(size);
         if (chunk != NULL) {
             chunk->size = size;
             chunk->used = sizeof *chunk;
@@ -64,10 +64,10 @@ static struct pp_lasting_chunk *map_chunk(const struct pp_lasting_chunk *full)
     return NULL;
 }
 
-void *pp_lasting_alloc(pp_lasting *memory, size_t bytes)
+void *pp_bump_alloc(pp_bump *memory, size_t bytes)
 {
     bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-    struct pp_lasting_chunk *chunk = __atomic_load_n(&memory->newest, __ATOMIC_ACQUIRE);
+    struct pp_bump_chunk *chunk = __atomic_load_n(&memory->newest, __ATOMIC_ACQUIRE);
     for (;;) {
         if (chunk != NULL) {
             uint64_t at = __atomic_fetch_add(&chunk->used, bytes, __ATOMIC_RELAXED);
@@ -75,7 +75,7 @@ void *pp_lasting_alloc(pp_lasting *memory, size_t bytes)
                 return (char *)chunk + at;
             }
         }
-        struct pp_lasting_chunk *next = map_chunk(chunk);
+        struct pp_bump_chunk *next = map_chunk(chunk);
         if (next == NULL) {
             return NULL;
         }
@@ -83,7 +83,7 @@ void *pp_lasting_alloc(pp_lasting *memory, size_t bytes)
                                         __ATOMIC_ACQUIRE)) {
             chunk = next;
         } else {
-            pp_lasting_unmap(next, next->size);
+            pp_bump_unmap(next, next->size);
         }
     }
 }
