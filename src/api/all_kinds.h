@@ -18,8 +18,10 @@
 
 typedef struct pp_all_kinds {
     pp_options options;
-    pp_lock asking; /* held by the thread that asks the kinds, and starts them */
-    bool is_fork;   /* a child of fork, which has executed no program */
+    pp_lock asking;     /* held by the thread that asks the kinds, and starts them */
+    int cancel_state;   /* of that thread, from before */
+    bool is_fork;       /* a child of fork, which has executed no program */
+    uint64_t on_before; /* pp_all_on() when the attachment began */
 } pp_all_kinds;
 
 extern pp_all_kinds pp_all;

@@ -3,7 +3,6 @@
  * attached.c: see attached.h.
  *
  * Zone: NORMAL.
- * Owns: which kinds were on before the attachment.
  * Tested by: e2e.attached, e2e.attached_twice, e2e.cpprof_attach, e2e.cpprof_attach_shared
  */
 #include "api/attached.h"
@@ -23,8 +22,6 @@
 #include "web/http_door.h"
 
 #include <errno.h>
-
-static uint64_t on_before; /* the kinds that were on when it began */
 
 static void find_real_functions(void)
 {
@@ -82,7 +79,7 @@ int pp_attached_begin(pp_text *why)
         pp_output_init();
         pp_options_init(&pp_all.options);
     }
-    on_before = pp_all_on();
+    pp_all.on_before = pp_all_on();
     pp_log_copy_to(why);
     int error = pp_control_option_begin();
     pp_log_copy_to(NULL);
@@ -110,7 +107,7 @@ void pp_attached_end(void)
     if (!pp_late_is()) {
         pp_control_option_end();
         pp_lock_take(&pp_all.asking, pp_task_self());
-        pp_all_stop(on_before);
+        pp_all_stop(pp_all.on_before);
         pp_lock_release(&pp_all.asking);
         return;
     }

@@ -13,6 +13,7 @@
 #include "host/exec_target.h"
 #include "host/follow_exec.h"
 #include "sys/log.h"
+#include "sys/recorder.h"
 #include "sys/sandbox.h"
 #include "web/control_option.h"
 #include "web/http_door.h"
@@ -21,24 +22,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool tells; /* `cpprof record` what the process does */
+static struct {
+    bool tells; /* `cpprof record` what the process does */
+    bool has_told_end;
+} state;
 
 static void tell(pp_recorder_event event, const char *program)
 {
-    if (tells) {
+    if (state.tells) {
         pp_recorder_tell(event, program);
     }
 }
 
-void pp_executed_tell(pp_recorder_event event)
+void pp_executed_tell_child(void)
 {
-    tell(event, NULL);
+    state.has_told_end = false;
+    tell(PP_RECORDER_BEGINS, NULL);
 }
 
-void pp_executed_tell_last(pp_recorder_event event)
+void pp_executed_tell_confined(void)
 {
-    tell(event, NULL);
-    tells = false;
+    tell(PP_RECORDER_CONFINED, NULL);
+    state.tells = false;
+}
+
+void pp_executed_tell_end(void)
+{
+    if (!state.has_told_end) {
+        tell(PP_RECORDER_ENDS, NULL);
+        state.has_told_end = true;
+    }
 }
 
 /* ---- the environment of programs that this one executes ---- */
@@ -88,7 +101,7 @@ void pp_executed_init(void)
         pp_recorder_pass_on(false);
     }
     /* Only with `subprocesses` cpprof asks who could not be followed. */
-    tells = children && pp_recorder_is_there() && pp_sandbox_permits_recorder();
+    state.tells = children && pp_recorder_is_there() && pp_sandbox_permits_recorder();
     tell(PP_RECORDER_BEGINS, NULL);
 }
 
@@ -181,7 +194,7 @@ void pp_executed_after_failure(void)
 /* See process.h. */
 void pp_executed_by_child(const pp_exec *exec, int child)
 {
-    if (!tells) {
+    if (!state.tells) {
         return;
     }
     const pp_exec_target target = {exec->folder, exec->path, exec->search};

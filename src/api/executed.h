@@ -10,7 +10,6 @@
 #define PP_API_EXECUTED_H
 
 #include "host/process.h"
-#include "sys/recorder.h"
 
 /* At load, after the options. */
 void pp_executed_init(void);
@@ -20,10 +19,10 @@ void pp_executed_before(pp_exec *exec);
 void pp_executed_after_failure(void);
 void pp_executed_by_child(const pp_exec *exec, int child);
 
-/* Tells `cpprof record`, if it listens to this process. */
-void pp_executed_tell(pp_recorder_event event);
-
-/* The program confines itself: `cpprof record` is told, and nothing after that. */
-void pp_executed_tell_last(pp_recorder_event event);
+/* Tell `cpprof record`, if it listens to this process: this is a new child of fork; the program
+ * confines itself, and nothing is told after that; the process ends, which is told once. */
+void pp_executed_tell_child(void);
+void pp_executed_tell_confined(void);
+void pp_executed_tell_end(void);
 
 #endif

@@ -50,16 +50,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct {
-    int cancel_state;  /* of the thread that asks the kinds, from before */
-    bool has_told_end; /* `cpprof record` */
-} state;
-
 /* ---- events ---- */
 
 static void after_fork_in_child(void)
 {
-    state.has_told_end = false;
     pp_own_threads_after_fork_in_child();
     pp_apart_after_fork_in_child();
     pp_pausables_after_fork();
@@ -71,7 +65,7 @@ static void after_fork_in_child(void)
     pp_all_after_fork();
     pp_http_door_after_fork_in_child();
     pp_control_option_after_fork_in_child(pp_all.options.subprocesses);
-    pp_executed_tell(PP_RECORDER_BEGINS);
+    pp_executed_tell_child();
 }
 
 static bool holds_addresses(const pp_kind *kind)
@@ -102,7 +96,7 @@ static void before_confinement(void)
         pp_text_add(&text, "the program puts itself under a seccomp filter: its profile ends here");
         pp_log(&text);
     }
-    pp_executed_tell_last(PP_RECORDER_CONFINED);
+    pp_executed_tell_confined();
     pp_line_plugin_confine();
     pp_safe_read_forbid_copy(); /* few filters know process_vm_readv */
     pp_code_query_forbid();
@@ -113,19 +107,7 @@ static void at_end(const void *interrupted)
 {
     pp_all_write(false, interrupted);
     pp_http_door_at_end();
-    if (!state.has_told_end) {
-        pp_executed_tell(PP_RECORDER_ENDS);
-        state.has_told_end = true;
-    }
-}
-
-static void at_dump(const siginfo_t *info, const void *interrupted)
-{
-    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
-        if (pp_kinds[i]->dump != NULL) {
-            pp_kinds[i]->dump(info, interrupted);
-        }
-    }
+    pp_executed_tell_end();
 }
 
 static const pp_process_events events = {
@@ -136,7 +118,6 @@ static const pp_process_events events = {
     .after_failed_exec = pp_executed_after_failure,
     .child_executes = pp_executed_by_child,
     .before_confinement = before_confinement,
-    .at_dump = at_dump,
     .at_end = at_end,
 };
 
@@ -222,7 +203,7 @@ int pp_preload_begin(pp_options *wanted)
     }
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     pp_lock_take(&pp_all.asking, self);
-    state.cancel_state = before;
+    pp_all.cancel_state = before;
     *wanted = pp_all.options;
     wanted->error = 0;
     pp_options_forget_kinds();
@@ -247,7 +228,7 @@ int pp_preload_apply(const pp_options *wanted)
     int http_error = pp_http_option_start();
     int control_error = pp_control_option_start();
     const int errors[] = {start_error, dump_error, http_error, control_error};
-    int before = state.cancel_state;
+    int before = pp_all.cancel_state;
     pp_lock_release(&pp_all.asking);
     pthread_setcancelstate(before, NULL);
     return wanted->error != 0 ? wanted->error : first_of(errors, sizeof errors / sizeof *errors);

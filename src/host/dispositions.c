@@ -246,11 +246,10 @@ void pp_hook_overflow_signal(void)
     want(SIGIO);
 }
 
-int pp_hook_crashes(bool quit)
+int pp_hook_crashes(bool quit, void (*dump)(const siginfo_t *info, const void *interrupted))
 {
-    static const pp_crash_calls crash_calls = {pp_hook_is_owner, pp_hook_tell_dump,
-                                               pp_hook_tell_end};
-    int error = pp_crash_prepare(&crash_calls);
+    const pp_crash_calls calls = {pp_hook_is_owner, dump, pp_hook_tell_end};
+    int error = pp_crash_prepare(&calls);
     if (error != 0) {
         return error;
     }

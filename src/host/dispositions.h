@@ -11,6 +11,7 @@
 #ifndef PP_HOST_DISPOSITIONS_H
 #define PP_HOST_DISPOSITIONS_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 /* Called once when the library is loaded. */
@@ -25,10 +26,11 @@ void pp_hook_fatal_signals(void);
 
 /*
  * From now on SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT, where their action is the default one,
- * first call at_dump and at_end (crash/crash.h). `quit`: so does SIGQUIT at_dump, and the program
- * goes on. 0 or -ENOMEM.
+ * first call dump() and at_end (crash/crash.h). `quit`: SIGQUIT calls dump() too, and the program
+ * goes on. dump() runs in the signal's handler, on any thread, at any point; `info` and
+ * `interrupted` are the handler's siginfo_t and ucontext_t. 0 or -ENOMEM.
  */
-int pp_hook_crashes(bool quit);
+int pp_hook_crashes(bool quit, void (*dump)(const siginfo_t *info, const void *interrupted));
 
 /* The child of fork does not dump: restores the default actions of these signals. */
 void pp_hook_give_crashes_back(void);

@@ -147,9 +147,6 @@ typedef struct pp_kind {
     /* Whether the kind holds addresses without hooks, so that modules must be remembered before
      * they are unloaded. */
     bool (*holds_addresses)(void);
-    /* Writes the stacks of all threads to the log. `info`, `interrupted`: what the handler of the
-     * signal that caused it was given. Only what the fatal-signal writer may call. */
-    void (*dump)(const siginfo_t *info, const void *interrupted);
 
     /* Starts what was asked for, if anything. `duration_ns`: from now on the profiles cover this
      * time; 0: until the process ends. 0 or -errno; the log says why. NULL: the kind needs nothing

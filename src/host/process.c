@@ -99,13 +99,6 @@ void pp_hook_expect_end(void)
     __atomic_store_n(&state.nothing_to_end, false, __ATOMIC_RELAXED);
 }
 
-void pp_hook_tell_dump(const siginfo_t *info, const void *interrupted)
-{
-    if (state.events.at_dump != NULL) {
-        state.events.at_dump(info, interrupted);
-    }
-}
-
 void pp_hook_tell_end(const void *interrupted)
 {
     pp_dump_turn_let_crash();

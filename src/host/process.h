@@ -37,9 +37,6 @@ typedef struct pp_exec {
  *                       process's memory: `child` is 0; or posix_spawn has made the process `child`.
  *                       May use its stack and system calls only
  * before_confinement    before the program puts itself under a seccomp filter
- * at_dump               in the handler of a signal after which all stacks are to be shown: on any thread,
- *                       at any point. `info` and `interrupted` are the handler's siginfo_t and
- *                       ucontext_t. at_end follows, unless the program goes on.
  * at_end                before exit, _exit, _Exit, quick_exit end the process (argument NULL), or
  *                       before a fatal signal does (the handler's ucontext_t: on any thread, at any
  *                       point). Never called in a child of vfork, whose memory is the parent's.
@@ -52,7 +49,6 @@ typedef struct pp_process_events {
     void (*after_failed_exec)(void);
     void (*child_executes)(const pp_exec *exec, int child);
     void (*before_confinement)(void);
-    void (*at_dump)(const siginfo_t *info, const void *interrupted);
     void (*at_end)(const void *interrupted);
 } pp_process_events;
 
@@ -82,9 +78,6 @@ bool pp_hook_tell_confinement(void);
 
 /* Profiles are to be written at the end again, although the program has confined itself. */
 void pp_hook_expect_end(void);
-
-/* Only the owner may call this one. */
-void pp_hook_tell_dump(const siginfo_t *info, const void *interrupted);
 
 /* Only in the owner. `interrupted`: see at_end. Waits if another thread's crash ends the process
  * already (crash/dump_turn.h); so does pp_hook_tell_exec(). */

@@ -298,6 +298,11 @@ void pp_fd_hooks_record(bool on)
     }
 }
 
+bool pp_fd_hooks_are_recording(void)
+{
+    return __atomic_load_n(&records, __ATOMIC_RELAXED);
+}
+
 void pp_fd_hooks_find_real(void)
 {
     for (size_t i = 0; i < HOOKS; i++) {

@@ -67,6 +67,7 @@ void pp_fd_hooks_find_real(void);
 
 /* Makes the hooks of all threads record, or stop recording, from now on. */
 void pp_fd_hooks_record(bool on);
+bool pp_fd_hooks_are_recording(void);
 
 /* Resolves the hooks before the first thread begins. */
 extern const pp_sampler pp_fd_sampler;

@@ -4,7 +4,7 @@
  *
  * Zone: NORMAL.
  * Locks: those of kind.h.
- * Owns: the file; whether openings are recorded.
+ * Owns: the file.
  * Tested by: e2e.fd, e2e.fd_real, unit.options
  */
 #include "host/kind.h"
@@ -13,13 +13,6 @@
 #include "kinds/fd/fd_rows.h"
 #include "kinds/fd/fd_table.h"
 #include "output/prepare.h"
-
-static bool on; /* openings are recorded */
-
-static bool is_on(void)
-{
-    return on;
-}
 
 static pp_end_file files[] = {{.name = "fd", .write = pp_fd_rows_write}, {.name = NULL}};
 
@@ -34,10 +27,9 @@ static void was_open(int fd, void *unused)
 static int start(uint64_t duration_ns)
 {
     (void)duration_ns;
-    if (pp_prepare_asked(files) && !on) {
+    if (pp_prepare_asked(files) && !pp_fd_hooks_are_recording()) {
         pp_fd_hooks_record(true);
         pp_fd_each(was_open, NULL);
-        on = true;
     }
     return 0;
 }
@@ -46,7 +38,6 @@ static void stop(bool confined)
 {
     (void)confined;
     pp_fd_hooks_record(false);
-    on = false;
 }
 
 /* Where descriptors were opened. */
@@ -61,11 +52,11 @@ static pprof_profile profiles[] = {{.name = "fd",
                                     .about = "Where the open descriptors were opened.",
                                     .count = pp_fd_rows_count,
                                     .write = pp_fd_rows_write,
-                                    .is_there = is_on},
+                                    .is_there = pp_fd_hooks_are_recording},
                                    {.name = NULL}};
 
 static const pp_kind_hooks hooks = {
-    .record = is_on, .find_real = pp_fd_hooks_find_real, .forget = forget};
+    .record = pp_fd_hooks_are_recording, .find_real = pp_fd_hooks_find_real, .forget = forget};
 
 const pp_kind pp_kind_fd = {
     .name = "fd",

@@ -34,7 +34,7 @@ static int start_dumps(void)
     int error = -EPERM;
     if (pp_crash_dump_prepare()) {
         pp_modules_refresh();
-        error = pp_hook_crashes(crash.quit);
+        error = pp_hook_crashes(crash.quit, pp_crash_dump_write);
     }
     if (error != 0) {
         pp_log_error("crashes", " will not be shown", error,
@@ -155,7 +155,6 @@ const pp_kind pp_kind_thread = {
     .files = files,
     .text = &deadlock,
     .reset = reset,
-    .dump = pp_crash_dump_write,
     .start = start,
     .write = write_files,
     .stop = stop,
