@@ -57,6 +57,5 @@ void cp_legacy_finish(cp_legacy *legacy);
 int cp_legacy_read_heap(cp_legacy *legacy);
 int cp_legacy_read_jemalloc(cp_legacy *legacy);
 int cp_legacy_read_contention(cp_legacy *legacy);
-int cp_legacy_read_count(cp_legacy *legacy);
 
 #endif

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * legacy_text.c: see legacy_text.h. The first line that is no comment tells the format.
+ * legacy_text.c: see legacy_text.h. The first line that is no comment tells the format; the one of
+ * profiles that only count is here:
+ *
+ *   NAME profile: total 7
+ *   COUNT @ 0x... 0x...
  *
  * Owns: nothing after the call.
  * Tested by: unit.cmd_legacy_text, e2e.cpprof_reports, fuzz.legacy_text.
@@ -11,6 +15,7 @@
 #include "import/legacy_lines.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SNIFFED ((size_t)64 << 10)
@@ -29,6 +34,38 @@ static bool is_count_header(const char *line)
     return isdigit((unsigned char)*rest) && rest[strspn(rest, "0123456789")] == '\0';
 }
 
+/* A stack may be empty: Go writes such rows for threads. */
+static int add_count(cp_legacy *legacy)
+{
+    const char *text = legacy->line;
+
+    int64_t count;
+    if (!cp_legacy_number(&text, &count) || !cp_legacy_skip(&text, "@") ||
+        (*text && strncmp(text, "0x", 2) != 0)) {
+        return cp_legacy_fail(legacy, "COUNT @ ADDRESSES");
+    }
+    cp_sample *sample = cp_legacy_add_sample(legacy);
+    sample->values[0] = count;
+    cp_legacy_add_stack(legacy, sample, text);
+    return 0;
+}
+
+static int read_counts(cp_legacy *legacy)
+{
+    char *name = cp_heap_copy(legacy->line, strcspn(legacy->line, " \t"));
+
+    cp_profile_add_type(legacy->profile, name, "count");
+    free(name);
+    legacy->profile->period_type = legacy->profile->sample_types[0];
+    legacy->profile->period = 1;
+    while (cp_legacy_next(legacy) && !cp_legacy_begins(legacy, "---")) {
+        if (!cp_legacy_is_blank(legacy) && add_count(legacy) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 static reader *reader_of(const cp_legacy *legacy)
 {
     if (strstr(legacy->line, "heap profile:")) {
@@ -41,7 +78,7 @@ static reader *reader_of(const cp_legacy *legacy)
         cp_legacy_begins(legacy, "--- contention:") || cp_legacy_begins(legacy, "--- mutex:")) {
         return cp_legacy_read_contention;
     }
-    return is_count_header(legacy->line) ? cp_legacy_read_count : NULL;
+    return is_count_header(legacy->line) ? read_counts : NULL;
 }
 
 /* Goes to the header. Returns its reader, or NULL if there is none. */
