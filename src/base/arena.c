@@ -39,8 +39,9 @@ static size_t round_up(size_t size, size_t unit)
 static struct pp_arena_chunk *map_chunk(size_t capacity)
 {
     struct pp_arena_chunk *chunk = pp_memory_map(capacity);
-    if (chunk == NULL)
+    if (chunk == NULL) {
         return NULL;
+    }
     chunk->capacity = capacity;
     chunk->used = sizeof(*chunk);
     return chunk;
@@ -52,14 +53,17 @@ static struct pp_arena_chunk *add_chunk(pp_arena *arena, size_t size)
 {
     struct pp_arena_chunk *newest = arena->chunks;
     size_t capacity = CHUNK_MIN;
-    if (newest != NULL)
+    if (newest != NULL) {
         capacity = newest->capacity < CHUNK_MAX / 2 ? newest->capacity * 2 : CHUNK_MAX;
+    }
     size_t needed = round_up(sizeof(struct pp_arena_chunk) + size, CHUNK_MIN);
     struct pp_arena_chunk *chunk = map_chunk(capacity > needed ? capacity : needed);
-    if (chunk == NULL && capacity > needed)
+    if (chunk == NULL && capacity > needed) {
         chunk = map_chunk(needed);
-    if (chunk == NULL)
+    }
+    if (chunk == NULL) {
         return NULL;
+    }
 
     size_t left = chunk->capacity - chunk->used - size;
     if (newest != NULL && newest->capacity - newest->used > left) {
@@ -81,8 +85,9 @@ void *pp_arena_alloc(pp_arena *arena, size_t size)
     size = round_up(size == 0 ? 1 : size, ALIGNMENT);
 
     struct pp_arena_chunk *chunk = arena->chunks;
-    if (chunk == NULL || chunk->capacity - chunk->used < size)
+    if (chunk == NULL || chunk->capacity - chunk->used < size) {
         chunk = add_chunk(arena, size);
+    }
     if (chunk == NULL) {
         arena->failed = true;
         return NULL;
@@ -105,8 +110,9 @@ void *pp_arena_array(pp_arena *arena, size_t count, size_t size)
 void *pp_arena_array_filled(pp_arena *arena, size_t count, size_t size)
 {
     void *array = pp_arena_array(arena, count, size);
-    if (array != NULL)
+    if (array != NULL) {
         pp_memory_fill(array, count * size);
+    }
     return array;
 }
 
@@ -117,8 +123,9 @@ char *pp_arena_text(pp_arena *arena, const char *text, size_t length)
         return NULL;
     }
     char *copy = pp_arena_alloc(arena, length + 1);
-    if (copy != NULL && length > 0)
+    if (copy != NULL && length > 0) {
         memcpy(copy, text, length);
+    }
     return copy;
 }
 

@@ -32,15 +32,17 @@ static void place(const heap *h, const char *item, size_t root, size_t count)
     size_t hole = root;
     for (size_t child = 2 * hole + 1; child < count; child = 2 * hole + 1) {
         if (child + 1 < count &&
-            h->compare(item_at(h, child), item_at(h, child + 1), h->context) < 0)
+            h->compare(item_at(h, child), item_at(h, child + 1), h->context) < 0) {
             child++;
+        }
         memcpy(item_at(h, hole), item_at(h, child), h->size);
         hole = child;
     }
     while (hole > root) {
         size_t parent = (hole - 1) / 2;
-        if (h->compare(item_at(h, parent), item, h->context) >= 0)
+        if (h->compare(item_at(h, parent), item, h->context) >= 0) {
             break;
+        }
         memcpy(item_at(h, hole), item_at(h, parent), h->size);
         hole = parent;
     }

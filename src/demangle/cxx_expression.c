@@ -39,8 +39,9 @@ static const operator_name operators[] = {
 static const operator_name *find_operator(const char *code)
 {
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
-        if (strncmp(operators[i].code, code, 2) == 0)
+        if (strncmp(operators[i].code, code, 2) == 0) {
             return &operators[i];
+        }
     }
     return NULL;
 }
@@ -55,12 +56,13 @@ static void skip_operator(pp_cxx *c)
 {
     const operator_name *found = find_operator(c->m.at);
     pp_cxx_part type = {0};
-    if (pp_mangled_take(&c->m, "cv"))
+    if (pp_mangled_take(&c->m, "cv")) {
         pp_cxx_type(c, &type);
-    else if (found != NULL)
+    } else if (found != NULL) {
         c->m.at += 2;
-    else
+    } else {
         pp_mangled_fail(&c->m);
+    }
 }
 
 /* ---- lists ---- */
@@ -76,21 +78,24 @@ static void skip_type(pp_cxx *c)
 
 static void skip_expressions_until(pp_cxx *c, const char *end)
 {
-    while (!c->m.failed && !pp_mangled_take(&c->m, end))
+    while (!c->m.failed && !pp_mangled_take(&c->m, end)) {
         pp_cxx_expression(c);
+    }
 }
 
 static void skip_arguments_until_end(pp_cxx *c)
 {
     pp_cxx_part argument = {0};
-    while (!c->m.failed && !pp_mangled_take(&c->m, "E"))
+    while (!c->m.failed && !pp_mangled_take(&c->m, "E")) {
         pp_cxx_template_argument(c, &argument);
+    }
 }
 
 static void skip_arguments_if_any(pp_cxx *c)
 {
-    if (pp_mangled_peek(&c->m) == 'I')
+    if (pp_mangled_peek(&c->m) == 'I') {
         pp_cxx_template_arguments(c);
+    }
 }
 
 static void skip_number(pp_mangled *m)
@@ -111,12 +116,13 @@ static void skip_base_name(pp_cxx *c)
     pp_cxx_part name = {0};
     bool is_destructor = pp_mangled_take(&c->m, "dn");
     pp_mangled_take(&c->m, "on");
-    if (pp_is_digit(pp_mangled_peek(&c->m)))
+    if (pp_is_digit(pp_mangled_peek(&c->m))) {
         pp_cxx_source_name(c, &name);
-    else if (is_destructor)
+    } else if (is_destructor) {
         skip_type(c);
-    else
+    } else {
         skip_operator(c); /* GCC omits the "on" */
+    }
     skip_arguments_if_any(c);
 }
 
@@ -129,15 +135,17 @@ static void skip_qualified_name(pp_cxx *c)
     bool is_template = false;
     for (unsigned i = 0; !c->m.failed && !pp_mangled_take(&c->m, "E"); i++) {
         if (i > 0 && !pp_is_digit(pp_mangled_peek(&c->m))) {
-            if (is_template || i > 1)
+            if (is_template || i > 1) {
                 pp_cxx_remember(c, &scope);
+            }
             return;
         }
         scope = name;
         pp_cxx_source_name(c, &name);
         is_template = pp_mangled_peek(&c->m) == 'I';
-        if (is_template)
+        if (is_template) {
             pp_cxx_remember(c, &name);
+        }
         skip_arguments_if_any(c);
     }
     skip_base_name(c);
@@ -152,18 +160,20 @@ static void skip_scoped_name(pp_cxx *c)
         skip_base_name(c);
         return;
     }
-    if (pp_mangled_take(&c->m, "N"))
+    if (pp_mangled_take(&c->m, "N")) {
         skip_type(c);
+    }
     skip_qualified_name(c);
 }
 
 static void skip_unresolved_name(pp_cxx *c)
 {
     pp_mangled_take(&c->m, "gs");
-    if (pp_mangled_take(&c->m, "sr"))
+    if (pp_mangled_take(&c->m, "sr")) {
         skip_scoped_name(c);
-    else
+    } else {
         skip_base_name(c);
+    }
 }
 
 /* ---- literals ---- */
@@ -187,8 +197,9 @@ void pp_cxx_literal(pp_cxx *c)
 /* Skips fp_, fpK0_, fpT (this), or fL1p0_ of an enclosing function. */
 static void skip_parameter(pp_cxx *c)
 {
-    if (pp_mangled_take(&c->m, "T"))
+    if (pp_mangled_take(&c->m, "T")) {
         return;
+    }
     pp_cxx_qualifiers(c);
     pp_cxx_compact_number(c);
 }
@@ -197,28 +208,31 @@ static void skip_new(pp_cxx *c)
 {
     skip_expressions_until(c, "_");
     skip_type(c);
-    if (pp_mangled_take(&c->m, "pi") || pp_mangled_take(&c->m, "il"))
+    if (pp_mangled_take(&c->m, "pi") || pp_mangled_take(&c->m, "il")) {
         skip_expressions_until(c, "E");
-    else
+    } else {
         pp_mangled_expect(&c->m, 'E');
+    }
 }
 
 static void skip_conversion(pp_cxx *c)
 {
     skip_type(c);
-    if (pp_mangled_take(&c->m, "_"))
+    if (pp_mangled_take(&c->m, "_")) {
         skip_expressions_until(c, "E");
-    else
+    } else {
         pp_cxx_expression(c);
+    }
 }
 
 static void skip_member(pp_cxx *c)
 {
     pp_cxx_expression(c);
-    if (pp_mangled_peek(&c->m) == 'L')
+    if (pp_mangled_peek(&c->m) == 'L') {
         pp_cxx_literal(c);
-    else
+    } else {
         skip_unresolved_name(c);
+    }
 }
 
 /* Skips a part of an object: its offset, the chosen members of unions, and the mark of an array's
@@ -227,11 +241,13 @@ static void skip_subobject(pp_cxx *c)
 {
     skip_type(c);
     pp_cxx_expression(c);
-    if (is_number(&c->m))
+    if (is_number(&c->m)) {
         skip_number(&c->m);
+    }
     while (pp_mangled_take(&c->m, "_")) {
-        if (is_number(&c->m))
+        if (is_number(&c->m)) {
             skip_number(&c->m);
+        }
     }
     pp_mangled_take(&c->m, "p");
     pp_mangled_expect(&c->m, 'E');
@@ -241,8 +257,9 @@ static void skip_member_pointer(pp_cxx *c)
 {
     skip_type(c);
     pp_cxx_expression(c);
-    if (is_number(&c->m))
+    if (is_number(&c->m)) {
         skip_number(&c->m);
+    }
     pp_mangled_expect(&c->m, 'E');
 }
 
@@ -258,21 +275,24 @@ static void skip_requirement(pp_cxx *c)
         pp_mangled_expect(&c->m, 'X');
         pp_cxx_expression(c);
         pp_mangled_take(&c->m, "N");
-        if (pp_mangled_take(&c->m, "R"))
+        if (pp_mangled_take(&c->m, "R")) {
             pp_cxx_name(c, &name, &traits);
+        }
     }
 }
 
 static void skip_requirements(pp_cxx *c)
 {
-    while (!c->m.failed && !pp_mangled_take(&c->m, "E"))
+    while (!c->m.failed && !pp_mangled_take(&c->m, "E")) {
         skip_requirement(c);
+    }
 }
 
 static void skip_requires_with_parameters(pp_cxx *c)
 {
-    while (!c->m.failed && !pp_mangled_take(&c->m, "_"))
+    while (!c->m.failed && !pp_mangled_take(&c->m, "_")) {
         skip_type(c);
+    }
     skip_requirements(c);
 }
 
@@ -371,8 +391,9 @@ static skip *find_form(const char *code)
         {"rQ", skip_requires_with_parameters},
     };
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (strncmp(forms[i].code, code, 2) == 0)
+        if (strncmp(forms[i].code, code, 2) == 0) {
             return forms[i].form;
+        }
     }
     return NULL;
 }
@@ -387,8 +408,9 @@ static void skip_operands(pp_cxx *c)
         return;
     }
     c->m.at += 2;
-    for (int i = 0; i < found->operands; i++)
+    for (int i = 0; i < found->operands; i++) {
         pp_cxx_expression(c);
+    }
 }
 
 /* Skips a compiler's extension and its arguments. */
@@ -403,8 +425,9 @@ void pp_cxx_expression(pp_cxx *c)
 {
     pp_cxx_part part = {0};
     pp_cxx_traits traits = {0};
-    if (!pp_mangled_enter(&c->m))
+    if (!pp_mangled_enter(&c->m)) {
         return;
+    }
     char next = pp_mangled_peek(&c->m);
     skip *form = find_form(c->m.at);
     if (next == 'L') {

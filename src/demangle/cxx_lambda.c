@@ -16,8 +16,9 @@ static pp_span make_name(pp_cxx *c, const char *kind, uint32_t *count)
 {
     uint32_t begin = c->m.used;
     pp_mangled_put_text(&c->m, kind);
-    if (*count > 0)
+    if (*count > 0) {
         pp_mangled_put_number(&c->m, *count - 1);
+    }
     ++*count;
     return pp_mangled_since(&c->m, begin);
 }
@@ -63,10 +64,11 @@ static pp_cxx_declared declare_template(pp_cxx *c)
     pp_cxx_declared d = {.name = make_name(c, "$TT", &c->counts[2])};
     pp_cxx_declared inner;
     while (!c->m.failed && !pp_mangled_take(&c->m, "E")) {
-        if (pp_mangled_take(&c->m, "Q"))
+        if (pp_mangled_take(&c->m, "Q")) {
             pp_cxx_expression(c);
-        else if (!pp_cxx_declaration(c, &inner))
+        } else if (!pp_cxx_declaration(c, &inner)) {
             pp_mangled_fail(&c->m);
+        }
     }
     d.text = declare(c, (pp_span){0, 0}, "template<> typename ", d.name);
     return d;
@@ -86,20 +88,22 @@ static pp_cxx_declared declare_pack(pp_cxx *c)
 
 bool pp_cxx_declaration(pp_cxx *c, pp_cxx_declared *declared)
 {
-    if (!pp_mangled_enter(&c->m))
+    if (!pp_mangled_enter(&c->m)) {
         return false;
-    if (pp_mangled_take(&c->m, "Ty"))
+    }
+    if (pp_mangled_take(&c->m, "Ty")) {
         *declared = declare_type(c);
-    else if (pp_mangled_take(&c->m, "Tk"))
+    } else if (pp_mangled_take(&c->m, "Tk")) {
         *declared = declare_constrained(c);
-    else if (pp_mangled_take(&c->m, "Tn"))
+    } else if (pp_mangled_take(&c->m, "Tn")) {
         *declared = declare_value(c);
-    else if (pp_mangled_take(&c->m, "Tt"))
+    } else if (pp_mangled_take(&c->m, "Tt")) {
         *declared = declare_template(c);
-    else if (pp_mangled_take(&c->m, "Tp"))
+    } else if (pp_mangled_take(&c->m, "Tp")) {
         *declared = declare_pack(c);
-    else
+    } else {
         return false;
+    }
     return true;
 }
 
@@ -112,14 +116,16 @@ static pp_span read_declarations(pp_cxx *c)
     pp_cxx_declared declared = {{0, 0}, {0, 0}};
     c->declared_count = 0;
     while (pp_cxx_declaration(c, &declared)) {
-        if (c->declared_count == PP_CXX_DECLARED)
+        if (c->declared_count == PP_CXX_DECLARED) {
             pp_mangled_fail(&c->m);
-        else
+        } else {
             c->declared[c->declared_count++] = declared.name;
+        }
         list = declare(c, list, list.size > 0 ? ", " : "<", declared.text);
     }
-    if (pp_mangled_take(&c->m, "Q"))
+    if (pp_mangled_take(&c->m, "Q")) {
         pp_cxx_expression(c);
+    }
     return list.size > 0 ? declare(c, list, ">", (pp_span){0, 0}) : list;
 }
 
@@ -133,13 +139,15 @@ static void end_with_number(pp_cxx *c, uint32_t begin, uint32_t number, pp_cxx_p
 
 void pp_cxx_lambda(pp_cxx *c, pp_cxx_part *name)
 {
-    if (!pp_mangled_enter(&c->m))
+    if (!pp_mangled_enter(&c->m)) {
         return;
+    }
     uint32_t outer = c->declared_count;
     pp_span declarations = read_declarations(c);
     pp_span parameters = pp_cxx_with_declared(c, pp_cxx_parameters(c));
-    if (pp_mangled_take(&c->m, "Q"))
+    if (pp_mangled_take(&c->m, "Q")) {
         pp_cxx_expression(c);
+    }
     pp_mangled_expect(&c->m, 'E');
     uint32_t number = pp_cxx_compact_number(c);
     uint32_t begin = c->m.used;

@@ -25,24 +25,28 @@ static pp_cxx_part qualify(pp_cxx *c, pp_span scope, const pp_cxx_part *name)
 
 void pp_cxx_remember(pp_cxx *c, const pp_cxx_part *part)
 {
-    if (c->m.failed)
+    if (c->m.failed) {
         return;
-    if (c->reference_count == PP_CXX_REFERENCES)
+    }
+    if (c->reference_count == PP_CXX_REFERENCES) {
         pp_mangled_fail(&c->m);
-    else
+    } else {
         c->references[c->reference_count++] = *part;
+    }
 }
 
 /* Reads a number: "_" is 0, "0_" 1, "Z_" 36, "10_" 37. */
 static uint32_t read_sequence_number(pp_mangled *m)
 {
     uint32_t number = 0;
-    if (pp_mangled_take(m, "_"))
+    if (pp_mangled_take(m, "_")) {
         return 0;
+    }
     while (!m->failed && !pp_mangled_take(m, "_")) {
         char digit = pp_mangled_next(m);
-        if ((!pp_is_digit(digit) && !pp_is_upper(digit)) || number > PP_CXX_REFERENCES)
+        if ((!pp_is_digit(digit) && !pp_is_upper(digit)) || number > PP_CXX_REFERENCES) {
             pp_mangled_fail(m);
+        }
         number = number * 36 + (uint32_t)(pp_is_digit(digit) ? digit - '0' : digit - 'A' + 10);
     }
     return number + 1;
@@ -52,10 +56,11 @@ void pp_cxx_reference(pp_cxx *c, pp_cxx_part *part)
 {
     pp_mangled_expect(&c->m, 'S');
     uint32_t number = read_sequence_number(&c->m);
-    if (number < c->reference_count)
+    if (number < c->reference_count) {
         *part = c->references[number];
-    else
+    } else {
         pp_mangled_fail(&c->m);
+    }
 }
 
 /* Reads an abbreviation of the ABI. The class of a constructor or destructor needs its
@@ -69,16 +74,18 @@ static void read_abbreviation(pp_cxx *c, pp_cxx_part *part)
     char next = pp_mangled_peek(&c->m);
     *part = pp_cxx_part_of(standard);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (known[i][0] != code)
+        if (known[i][0] != code) {
             continue;
+        }
         bool needs_own = (next == 'C' || next == 'D') && code != 'a' && code != 'b';
         pp_span basic = pp_cxx_text(c, needs_own ? "basic_" : "");
         pp_cxx_part own = pp_cxx_part_of(pp_cxx_join(c, "", basic, known[i] + 1));
         *part = qualify(c, standard, &own);
         return;
     }
-    if (code != 't')
+    if (code != 't') {
         pp_mangled_fail(&c->m);
+    }
 }
 
 static bool is_abbreviation(const pp_cxx *c)
@@ -90,8 +97,9 @@ static bool is_abbreviation(const pp_cxx *c)
 
 uint32_t pp_cxx_compact_number(pp_cxx *c)
 {
-    if (pp_mangled_take(&c->m, "_"))
+    if (pp_mangled_take(&c->m, "_")) {
         return 0;
+    }
     uint32_t number = pp_mangled_number(&c->m);
     pp_mangled_expect(&c->m, '_');
     return number + 1;
@@ -100,12 +108,14 @@ uint32_t pp_cxx_compact_number(pp_cxx *c)
 /* Skips "_3" or "__12_", which numbers entities of the same name. The text omits it. */
 static void skip_discriminator(pp_cxx *c)
 {
-    if (!pp_mangled_take(&c->m, "_"))
+    if (!pp_mangled_take(&c->m, "_")) {
         return;
+    }
     bool is_long = pp_mangled_take(&c->m, "_");
     pp_mangled_number(&c->m);
-    if (is_long)
+    if (is_long) {
         pp_mangled_take(&c->m, "_");
+    }
 }
 
 /* ---- simple names ---- */
@@ -125,10 +135,11 @@ void pp_cxx_source_name(pp_cxx *c, pp_cxx_part *name)
         pp_mangled_fail(&c->m);
         return;
     }
-    if (is_anonymous_namespace(bytes, length))
+    if (is_anonymous_namespace(bytes, length)) {
         pp_mangled_put_text(&c->m, "(anonymous namespace)");
-    else
+    } else {
         pp_mangled_put(&c->m, bytes, length);
+    }
     *name = pp_cxx_part_of(pp_mangled_since(&c->m, begin));
 }
 
@@ -253,8 +264,9 @@ void pp_cxx_unqualified_name(pp_cxx *c, pp_cxx_part *name, pp_cxx_traits *traits
         name->left = pp_mangled_since(&c->m, begin);
     }
     read_tags(c, name);
-    if (is_friend)
+    if (is_friend) {
         name->left = pp_cxx_join(c, "friend ", name->left, "");
+    }
 }
 
 /* ---- nested names ---- */
@@ -278,8 +290,9 @@ static void read_constructor(pp_cxx *c, const pp_cxx_part *scope, pp_cxx_part *n
 {
     bool is_destructor = pp_mangled_next(&c->m) == 'D';
     bool is_inherited = !is_destructor && pp_mangled_take(&c->m, "I");
-    if (!pp_is_digit(pp_mangled_next(&c->m)) || scope->last.size == 0)
+    if (!pp_is_digit(pp_mangled_next(&c->m)) || scope->last.size == 0) {
         pp_mangled_fail(&c->m);
+    }
     if (is_inherited) {
         pp_cxx_part base = {0};
         pp_cxx_type(c, &base);
@@ -328,8 +341,9 @@ static void read_prefix(pp_cxx *c, pp_cxx_part *name, pp_cxx_traits *traits)
             *name = is_first ? component : qualify(c, pp_cxx_whole(c, name), &component);
         }
         is_first = false;
-        if (kind != 'S' && pp_mangled_peek(&c->m) != 'E')
+        if (kind != 'S' && pp_mangled_peek(&c->m) != 'E') {
             pp_cxx_remember(c, name);
+        }
     }
 }
 
@@ -368,12 +382,13 @@ static void read_local_name(pp_cxx *c, pp_cxx_part *name, pp_cxx_traits *traits)
     pp_cxx_part entity = {0};
     pp_cxx_encoding(c, &function);
     pp_mangled_expect(&c->m, 'E');
-    if (pp_mangled_take(&c->m, "s"))
+    if (pp_mangled_take(&c->m, "s")) {
         entity = pp_cxx_part_of(pp_cxx_text(c, "string literal"));
-    else if (pp_mangled_take(&c->m, "d"))
+    } else if (pp_mangled_take(&c->m, "d")) {
         read_default_argument(c, &entity, traits);
-    else
+    } else {
         pp_cxx_name(c, &entity, traits);
+    }
     skip_discriminator(c);
     *name = qualify(c, pp_cxx_whole(c, &function), &entity);
 }
@@ -398,22 +413,26 @@ static void read_unscoped_name(pp_cxx *c, pp_cxx_part *name, pp_cxx_traits *trai
     } else {
         pp_cxx_unqualified_name(c, name, traits);
     }
-    if (pp_mangled_peek(&c->m) != 'I')
+    if (pp_mangled_peek(&c->m) != 'I') {
         return;
-    if (!is_remembered)
+    }
+    if (!is_remembered) {
         pp_cxx_remember(c, name);
+    }
     read_arguments_of(c, name, traits);
 }
 
 void pp_cxx_name(pp_cxx *c, pp_cxx_part *name, pp_cxx_traits *traits)
 {
     *traits = (pp_cxx_traits){0};
-    if (!pp_mangled_enter(&c->m))
+    if (!pp_mangled_enter(&c->m)) {
         return;
-    if (pp_mangled_take(&c->m, "N"))
+    }
+    if (pp_mangled_take(&c->m, "N")) {
         read_nested_name(c, name, traits);
-    else if (pp_mangled_take(&c->m, "Z"))
+    } else if (pp_mangled_take(&c->m, "Z")) {
         read_local_name(c, name, traits);
-    else
+    } else {
         read_unscoped_name(c, name, traits);
+    }
 }

@@ -15,15 +15,17 @@
  * omit it, but later parts may refer to the types. */
 static pp_span read_signature(pp_cxx *c, const pp_cxx_traits *traits)
 {
-    if (pp_mangled_take(&c->m, "Ua9enable_if"))
+    if (pp_mangled_take(&c->m, "Ua9enable_if")) {
         pp_cxx_template_arguments(c);
+    }
     if (pp_mangled_take(&c->m, "J") || (traits->is_template && !traits->is_special)) {
         pp_cxx_part result = {0};
         pp_cxx_type(c, &result);
     }
     pp_span parameters = pp_cxx_parameters(c);
-    if (pp_mangled_take(&c->m, "Q"))
+    if (pp_mangled_take(&c->m, "Q")) {
         pp_cxx_expression(c);
+    }
     return parameters;
 }
 
@@ -109,10 +111,11 @@ static void read_special(pp_cxx *c, const struct special *special, pp_cxx_part *
         read_variant(c, special->text, name);
         return;
     }
-    if (special->kind == OF_NAME)
+    if (special->kind == OF_NAME) {
         pp_cxx_name(c, &of, &traits);
-    else
+    } else {
         pp_cxx_type(c, &of);
+    }
     *name = pp_cxx_part_of(pp_cxx_join(c, special->text, pp_cxx_whole(c, &of), ""));
 }
 
@@ -126,12 +129,14 @@ static void read_special_name(pp_cxx *c, pp_cxx_part *name)
         }
     }
     char kind = '\0';
-    if (pp_mangled_take(&c->m, "T"))
+    if (pp_mangled_take(&c->m, "T")) {
         kind = pp_mangled_next(&c->m);
-    if (kind == 'h' || kind == 'v' || kind == 'c')
+    }
+    if (kind == 'h' || kind == 'v' || kind == 'c') {
         read_thunk(c, kind, name);
-    else
+    } else {
         pp_mangled_fail(&c->m);
+    }
 }
 
 static bool is_special_name(const pp_cxx *c)
@@ -142,16 +147,18 @@ static bool is_special_name(const pp_cxx *c)
 void pp_cxx_encoding(pp_cxx *c, pp_cxx_part *name)
 {
     pp_cxx_traits traits = {0};
-    if (!pp_mangled_enter(&c->m))
+    if (!pp_mangled_enter(&c->m)) {
         return;
+    }
     if (is_special_name(c)) {
         read_special_name(c, name);
         return;
     }
     pp_cxx_name(c, name, &traits);
     char next = pp_mangled_peek(&c->m);
-    if (next == '\0' || next == 'E' || next == '.')
+    if (next == '\0' || next == 'E' || next == '.') {
         return;
+    }
     read_signature(c, &traits);
     name->right = pp_cxx_join(c, "()", traits.qualifiers, "");
 }
@@ -164,10 +171,11 @@ bool pp_cxx_read(pp_cxx *c, pp_span *name)
     memset(c->counts, 0, sizeof c->counts);
     c->in_conversion = false;
     c->m.at = c->m.start + 2;
-    if (is_special_name(c))
+    if (is_special_name(c)) {
         read_special_name(c, &found);
-    else
+    } else {
         pp_cxx_name(c, &found, &traits); /* the text omits all that follows */
+    }
     *name = found.left;
     return !c->m.failed && name->size > 0 &&
            memchr(c->m.text + name->at, PP_CXX_MARK, name->size) == NULL;

@@ -25,11 +25,13 @@ pp_span pp_cxx_join(pp_cxx *c, const char *before, pp_span span, const char *aft
 void pp_cxx_template_parameter(pp_cxx *c, pp_cxx_part *part)
 {
     pp_mangled_expect(&c->m, 'T');
-    if (pp_mangled_take(&c->m, "L"))
+    if (pp_mangled_take(&c->m, "L")) {
         pp_cxx_compact_number(c);
+    }
     uint32_t number = pp_cxx_compact_number(c);
-    if (number >= PP_CXX_MOST_PARAMETERS)
+    if (number >= PP_CXX_MOST_PARAMETERS) {
         pp_mangled_fail(&c->m);
+    }
     uint32_t begin = c->m.used;
     pp_mangled_put(&c->m, (const char[]){PP_CXX_MARK, (char)(number + 1)}, 2);
     pp_span mark = pp_mangled_since(&c->m, begin);
@@ -45,13 +47,15 @@ static pp_span replace_marks(pp_cxx *c, pp_span span, put_parameter *put)
     uint32_t begin = c->m.used;
     const char *at = c->m.text + span.at;
     const char *end = at + span.size;
-    if (memchr(at, PP_CXX_MARK, span.size) == NULL)
+    if (memchr(at, PP_CXX_MARK, span.size) == NULL) {
         return span;
+    }
     while (at < end && !c->m.failed) {
         const char *mark = memchr(at, PP_CXX_MARK, (size_t)(end - at));
         pp_mangled_put(&c->m, at, (size_t)((mark != NULL ? mark : end) - at));
-        if (mark == NULL)
+        if (mark == NULL) {
             break;
+        }
         at = mark + 2;
         put(c, (uint32_t)(unsigned char)mark[1] - 1,
             (pp_span){(uint32_t)(at - c->m.text), (uint32_t)(end - at)});
@@ -67,13 +71,15 @@ static pp_span replace_marks(pp_cxx *c, pp_span span, put_parameter *put)
 static void put_argument(pp_cxx *c, uint32_t number, pp_span after)
 {
     pp_cxx_part argument = {0};
-    if (number < c->argument_count)
+    if (number < c->argument_count) {
         argument = c->arguments[number];
+    }
     bool is_reference =
         argument.left.size > 0 && c->m.text[argument.left.at + argument.left.size - 1] == '&';
     if (argument.left.size == 0 || (argument.right.size > 0 && after.size > 0) ||
-        (is_reference && after.size > 0 && c->m.text[after.at] == '&'))
+        (is_reference && after.size > 0 && c->m.text[after.at] == '&')) {
         pp_mangled_fail(&c->m);
+    }
     pp_mangled_put_span(&c->m, argument.left);
     pp_mangled_put_span(&c->m, argument.right);
 }
@@ -107,8 +113,9 @@ void pp_cxx_template_argument(pp_cxx *c, pp_cxx_part *part)
 {
     char next = pp_mangled_peek(&c->m);
     pp_cxx_declared declared;
-    if (!pp_mangled_enter(&c->m))
+    if (!pp_mangled_enter(&c->m)) {
         return;
+    }
     if (pp_mangled_take(&c->m, "X")) {
         pp_cxx_expression(c);
         pp_mangled_expect(&c->m, 'E');
@@ -128,12 +135,14 @@ static void read_arguments(pp_cxx *c, pp_cxx_part *stored, uint32_t *count)
 {
     while (!c->m.failed && !pp_mangled_take(&c->m, "E")) {
         pp_cxx_part argument = {0};
-        if (pp_mangled_take(&c->m, "Q"))
+        if (pp_mangled_take(&c->m, "Q")) {
             pp_cxx_expression(c); /* a constraint */
-        else
+        } else {
             pp_cxx_template_argument(c, &argument);
-        if (stored != NULL && *count < PP_CXX_ARGUMENTS)
+        }
+        if (stored != NULL && *count < PP_CXX_ARGUMENTS) {
             stored[(*count)++] = argument;
+        }
     }
 }
 

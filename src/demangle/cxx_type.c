@@ -20,8 +20,9 @@
 
 pp_span pp_cxx_whole(pp_cxx *c, const pp_cxx_part *type)
 {
-    if (type->right.size == 0)
+    if (type->right.size == 0) {
         return type->left;
+    }
     uint32_t begin = c->m.used;
     pp_mangled_put_span(&c->m, type->left);
     pp_mangled_put_span(&c->m, type->right);
@@ -37,8 +38,9 @@ static void set_text(pp_cxx *c, pp_cxx_part *type, const char *text)
 /* Writes "(" before a pointer to a function or an array; the right half closes it. */
 static void open_bracket(pp_cxx *c, pp_cxx_part *type)
 {
-    if (type->shape == PP_CXX_PLAIN)
+    if (type->shape == PP_CXX_PLAIN) {
         return;
+    }
     type->left = pp_cxx_join(c, "", type->left, type->shape == PP_CXX_ARRAY ? " (" : "(");
     type->right = pp_cxx_join(c, ")", type->right, "");
     type->shape = PP_CXX_PLAIN;
@@ -58,8 +60,9 @@ static const char *read_qualifier(pp_cxx *c)
                  {"Dx", " transaction_safe"},
                  {"Do", " noexcept"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (pp_mangled_take(&c->m, known[i].code))
+        if (pp_mangled_take(&c->m, known[i].code)) {
             return known[i].text;
+        }
     }
     if (pp_mangled_take(&c->m, "DO")) {
         pp_cxx_expression(c);
@@ -78,17 +81,19 @@ static const char *read_qualifier(pp_cxx *c)
 pp_span pp_cxx_qualifiers(pp_cxx *c)
 {
     pp_span all = {c->m.used, 0};
-    for (const char *text = read_qualifier(c); text != NULL; text = read_qualifier(c))
+    for (const char *text = read_qualifier(c); text != NULL; text = read_qualifier(c)) {
         all = pp_cxx_join(c, text, all, "");
+    }
     return all;
 }
 
 void pp_cxx_put_reference_qualifier(pp_cxx *c)
 {
-    if (pp_mangled_take(&c->m, "R"))
+    if (pp_mangled_take(&c->m, "R")) {
         pp_mangled_put_text(&c->m, " &");
-    else if (pp_mangled_take(&c->m, "O"))
+    } else if (pp_mangled_take(&c->m, "O")) {
         pp_mangled_put_text(&c->m, " &&");
+    }
 }
 
 /* Adds qualifiers to a type; for a function they are at its end. */
@@ -114,10 +119,12 @@ static bool is_end_of_parameters(const pp_cxx *c)
 pp_span pp_cxx_parameters(pp_cxx *c)
 {
     pp_span list = {c->m.used, 0};
-    if (is_end_of_parameters(c))
+    if (is_end_of_parameters(c)) {
         pp_mangled_fail(&c->m);
-    if (pp_mangled_take(&c->m, "v"))
+    }
+    if (pp_mangled_take(&c->m, "v")) {
         return list;
+    }
     while (!is_end_of_parameters(c)) {
         pp_cxx_part type = {0};
         pp_cxx_type(c, &type);
@@ -260,8 +267,9 @@ static const char *long_basic_type(pp_cxx *c)
                  {"Dh", "half"},      {"Df", "decimal32"},      {"Dd", "decimal64"},
                  {"De", "decimal128"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (pp_mangled_take(&c->m, known[i].code))
+        if (pp_mangled_take(&c->m, known[i].code)) {
             return known[i].text;
+        }
     }
     return NULL;
 }
@@ -274,10 +282,11 @@ static void read_sized(pp_cxx *c, pp_cxx_part *type, const char *before)
     pp_mangled_put_text(&c->m, before);
     pp_mangled_put_number(&c->m, pp_mangled_number(&c->m));
     char after = pp_mangled_next(&c->m);
-    if (is_float && (after == 'x' || after == 'b'))
+    if (is_float && (after == 'x' || after == 'b')) {
         pp_mangled_put(&c->m, &after, 1);
-    else if (after != '_')
+    } else if (after != '_') {
         pp_mangled_fail(&c->m);
+    }
     pp_mangled_put_text(&c->m, is_float ? "" : ")");
     *type = (pp_cxx_part){.left = pp_mangled_since(&c->m, begin)};
 }
@@ -309,8 +318,9 @@ static void read_constrained(pp_cxx *c, pp_cxx_part *type, const char *text)
 static void read_vendor_type(pp_cxx *c, pp_cxx_part *type)
 {
     pp_cxx_source_name(c, type);
-    if (!pp_mangled_take(&c->m, "I"))
+    if (!pp_mangled_take(&c->m, "I")) {
         return;
+    }
     pp_cxx_part argument = {0};
     pp_span name = type->left;
     pp_cxx_type(c, &argument);
@@ -327,8 +337,9 @@ static void read_vendor_qualifier(pp_cxx *c, pp_cxx_part *type)
 {
     pp_cxx_part qualifier = {0};
     pp_cxx_source_name(c, &qualifier);
-    if (pp_mangled_peek(&c->m) == 'I')
+    if (pp_mangled_peek(&c->m) == 'I') {
         pp_cxx_template_arguments(c);
+    }
     pp_cxx_type(c, type);
     qualify(c, type, pp_cxx_join(c, " ", qualifier.left, ""));
 }
@@ -345,8 +356,9 @@ static bool read_conversion_arguments(pp_cxx *c)
     const char *at = c->m.at;
     uint32_t references = c->reference_count;
     pp_cxx_template_arguments(c);
-    if (!c->m.failed && pp_mangled_peek(&c->m) == 'I')
+    if (!c->m.failed && pp_mangled_peek(&c->m) == 'I') {
         return true;
+    }
     c->m.at = at;
     c->m.failed = false;
     c->reference_count = references;
@@ -359,8 +371,9 @@ static bool read_conversion_arguments(pp_cxx *c)
 static bool read_parameter(pp_cxx *c, pp_cxx_part *type)
 {
     pp_cxx_template_parameter(c, type);
-    if (pp_mangled_peek(&c->m) != 'I')
+    if (pp_mangled_peek(&c->m) != 'I') {
         return true;
+    }
     if (c->in_conversion) {
         read_conversion_arguments(c);
         return true;
@@ -380,12 +393,15 @@ static bool read_elaborated(pp_cxx *c, pp_cxx_part *type, const char *kind)
 
 static bool read_template_kind(pp_cxx *c, pp_cxx_part *type)
 {
-    if (pp_mangled_take(&c->m, "Ts"))
+    if (pp_mangled_take(&c->m, "Ts")) {
         return read_elaborated(c, type, "struct ");
-    if (pp_mangled_take(&c->m, "Tu"))
+    }
+    if (pp_mangled_take(&c->m, "Tu")) {
         return read_elaborated(c, type, "union ");
-    if (pp_mangled_take(&c->m, "Te"))
+    }
+    if (pp_mangled_take(&c->m, "Te")) {
         return read_elaborated(c, type, "enum ");
+    }
     return read_parameter(c, type);
 }
 
@@ -403,10 +419,12 @@ static bool read_reference(pp_cxx *c, pp_cxx_part *type)
         return next == 't' || traits.is_template;
     }
     pp_cxx_reference(c, type);
-    if (pp_mangled_peek(&c->m) != 'I')
+    if (pp_mangled_peek(&c->m) != 'I') {
         return false;
-    if (c->in_conversion && is_parameter(c, type))
+    }
+    if (c->in_conversion && is_parameter(c, type)) {
         return read_conversion_arguments(c);
+    }
     pp_cxx_template_arguments(c);
     return true;
 }
@@ -424,11 +442,11 @@ static bool read_pointer(pp_cxx *c, pp_cxx_part *type)
 
 static bool read_unnamed(pp_cxx *c, pp_cxx_part *type)
 {
-    if (pp_mangled_take(&c->m, "Ul"))
+    if (pp_mangled_take(&c->m, "Ul")) {
         pp_cxx_lambda(c, type);
-    else if (pp_mangled_take(&c->m, "Ut"))
+    } else if (pp_mangled_take(&c->m, "Ut")) {
         pp_cxx_unnamed(c, type);
-    else {
+    } else {
         c->m.at++;
         read_vendor_qualifier(c, type);
         return true;
@@ -443,17 +461,17 @@ static bool read_other(pp_cxx *c, pp_cxx_part *type)
         set_text(c, type, basic);
         return false;
     }
-    if (pp_mangled_take(&c->m, "DF"))
+    if (pp_mangled_take(&c->m, "DF")) {
         read_sized(c, type, "_Float");
-    else if (pp_mangled_take(&c->m, "DB"))
+    } else if (pp_mangled_take(&c->m, "DB")) {
         read_sized(c, type, "_BitInt(");
-    else if (pp_mangled_take(&c->m, "DU"))
+    } else if (pp_mangled_take(&c->m, "DU")) {
         read_sized(c, type, "unsigned _BitInt(");
-    else if (pp_mangled_take(&c->m, "Dk"))
+    } else if (pp_mangled_take(&c->m, "Dk")) {
         read_constrained(c, type, " auto");
-    else if (pp_mangled_take(&c->m, "DK"))
+    } else if (pp_mangled_take(&c->m, "DK")) {
         read_constrained(c, type, " decltype(auto)");
-    else if (pp_mangled_take(&c->m, "Dt") || pp_mangled_take(&c->m, "DT")) {
+    } else if (pp_mangled_take(&c->m, "Dt") || pp_mangled_take(&c->m, "DT")) {
         read_decltype(c, type);
         return true;
     } else if (pp_mangled_take(&c->m, "Dp")) {
@@ -504,31 +522,39 @@ static bool read_unqualified_type(pp_cxx *c, pp_cxx_part *type)
         read_vendor_type(c, type);
         return true;
     }
-    if (pp_is_digit(kind) || kind == 'N' || kind == 'Z' || kind == 'W')
+    if (pp_is_digit(kind) || kind == 'N' || kind == 'Z' || kind == 'W') {
         return read_named(c, type);
-    if (kind == 'T')
+    }
+    if (kind == 'T') {
         return read_template_kind(c, type);
-    if (kind == 'S')
+    }
+    if (kind == 'S') {
         return read_reference(c, type);
-    if (kind == 'U')
+    }
+    if (kind == 'U') {
         return read_unnamed(c, type);
-    if (kind == 'D')
+    }
+    if (kind == 'D') {
         return read_other(c, type);
-    if (kind != '\0' && strchr("PROCG", kind) != NULL)
+    }
+    if (kind != '\0' && strchr("PROCG", kind) != NULL) {
         return read_pointer(c, type);
+    }
     return read_declarator(c, type);
 }
 
 void pp_cxx_type(pp_cxx *c, pp_cxx_part *type)
 {
-    if (!pp_mangled_enter(&c->m))
+    if (!pp_mangled_enter(&c->m)) {
         return;
+    }
     pp_span qualifiers = pp_cxx_qualifiers(c);
     bool is_candidate = read_unqualified_type(c, type);
     bool is_method =
         qualifiers.size > 0 && type->shape == PP_CXX_FUNCTION; /* they qualify "this" */
-    if (is_candidate && !is_method)
+    if (is_candidate && !is_method) {
         pp_cxx_remember(c, type);
+    }
     if (qualifiers.size > 0) {
         qualify(c, type, qualifiers);
         pp_cxx_remember(c, type);

@@ -26,12 +26,13 @@ static bool read_name(pp_cxx *work, size_t stack, const char *name, pp_span *tex
     pp_mangled *m = &work->m;
     bool is_read = false;
     pp_mangled_begin(m, name, stack);
-    if (name[1] == 'R')
+    if (name[1] == 'R') {
         is_read = pp_rust_second_scheme(m);
-    else if (pp_rust_is_first_scheme(name))
+    } else if (pp_rust_is_first_scheme(name)) {
         is_read = pp_rust_first_scheme(m);
-    else
+    } else {
         return pp_cxx_read(work, text);
+    }
     *text = pp_mangled_since(m, 0);
     return is_read;
 }
@@ -44,8 +45,9 @@ static bool is_control(char c)
 static size_t without_controls(const char *name)
 {
     size_t length = 0;
-    while (name[length] != '\0' && !is_control(name[length]))
+    while (name[length] != '\0' && !is_control(name[length])) {
         length++;
+    }
     return length;
 }
 
@@ -54,8 +56,9 @@ static const char *replace_controls(pp_arena *arena, const char *name)
 {
     char *copy = pp_arena_text(arena, name, strlen(name));
     for (char *c = copy; c != NULL && *c != '\0'; c++) {
-        if (is_control(*c))
+        if (is_control(*c)) {
             *c = '?';
+        }
     }
     return copy != NULL ? copy : "?";
 }
@@ -63,15 +66,19 @@ static const char *replace_controls(pp_arena *arena, const char *name)
 const char *pp_demangle(pp_demangler *demangler, const char *name)
 {
     pp_span text;
-    if (name[without_controls(name)] != '\0')
+    if (name[without_controls(name)] != '\0') {
         return replace_controls(demangler->arena, name);
-    if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R'))
+    }
+    if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R')) {
         return name;
-    if (demangler->work == NULL)
+    }
+    if (demangler->work == NULL) {
         demangler->work = pp_arena_alloc(demangler->arena, sizeof *demangler->work);
+    }
     pp_cxx *work = demangler->work;
-    if (work == NULL || !read_name(work, demangler->stack, name, &text))
+    if (work == NULL || !read_name(work, demangler->stack, name, &text)) {
         return name;
+    }
     const char *copy = pp_arena_text(demangler->arena, work->m.text + text.at, text.size);
     return copy != NULL ? copy : name;
 }

@@ -29,8 +29,9 @@ bool pp_mangled_fail(pp_mangled *m)
 
 bool pp_mangled_enter(pp_mangled *m)
 {
-    if ((uintptr_t)__builtin_frame_address(0) < m->floor || ++m->steps > PP_MANGLED_STEPS)
+    if ((uintptr_t)__builtin_frame_address(0) < m->floor || ++m->steps > PP_MANGLED_STEPS) {
         return pp_mangled_fail(m);
+    }
     return !m->failed;
 }
 
@@ -46,16 +47,18 @@ char pp_mangled_next(pp_mangled *m)
 bool pp_mangled_take(pp_mangled *m, const char *wanted)
 {
     size_t length = strlen(wanted);
-    if (strncmp(m->at, wanted, length) != 0)
+    if (strncmp(m->at, wanted, length) != 0) {
         return false;
+    }
     m->at += length;
     return true;
 }
 
 void pp_mangled_expect(pp_mangled *m, char wanted)
 {
-    if (pp_mangled_next(m) != wanted)
+    if (pp_mangled_next(m) != wanted) {
         pp_mangled_fail(m);
+    }
 }
 
 bool pp_is_digit(char c)
@@ -82,10 +85,12 @@ uint32_t pp_mangled_number(pp_mangled *m)
 {
     enum { MOST = 1 << 24 }; /* longer than any symbol */
     uint32_t number = 0;
-    if (!pp_is_digit(pp_mangled_peek(m)))
+    if (!pp_is_digit(pp_mangled_peek(m))) {
         pp_mangled_fail(m);
-    while (pp_is_digit(pp_mangled_peek(m)) && number < MOST)
+    }
+    while (pp_is_digit(pp_mangled_peek(m)) && number < MOST) {
         number = number * 10 + (uint32_t)(pp_mangled_next(m) - '0');
+    }
     return number;
 }
 
@@ -104,8 +109,9 @@ const char *pp_mangled_bytes(pp_mangled *m, uint32_t size)
 
 void pp_mangled_put(pp_mangled *m, const char *bytes, size_t size)
 {
-    if (m->silent || m->failed)
+    if (m->silent || m->failed) {
         return;
+    }
     if (size > PP_MANGLED_TEXT - m->used) {
         pp_mangled_fail(m);
         return;
@@ -135,8 +141,9 @@ void pp_mangled_put_character(pp_mangled *m, uint32_t c)
     char bytes[4];
     size_t size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
     static const unsigned char leads[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    for (size_t i = size; i > 1; i--, c >>= 6)
+    for (size_t i = size; i > 1; i--, c >>= 6) {
         bytes[i - 1] = (char)(0x80 | (c & 0x3f));
+    }
     bytes[0] = (char)(leads[size] | c);
     pp_mangled_put(m, bytes, size);
 }

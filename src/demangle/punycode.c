@@ -31,8 +31,9 @@ static uint32_t adapt(uint32_t delta, uint32_t count, bool first)
     uint32_t k = 0;
     delta = first ? delta / DAMP : delta / 2;
     delta += delta / count;
-    for (; delta > (BASE - T_MIN) * T_MAX / 2; k += BASE)
+    for (; delta > (BASE - T_MIN) * T_MAX / 2; k += BASE) {
         delta /= BASE - T_MIN;
+    }
     return k + (BASE - T_MIN + 1) * delta / (delta + SKEW);
 }
 
@@ -50,11 +51,13 @@ static bool read_delta(const char **at, const char *end, uint32_t bias, uint32_t
     for (uint32_t k = BASE; *at < end && weight < MOST; k += BASE) {
         int digit = digit_value(*(*at)++);
         uint32_t t = k <= bias ? T_MIN : k >= bias + T_MAX ? T_MAX : k - bias;
-        if (digit < 0)
+        if (digit < 0) {
             return false;
+        }
         sum += (uint64_t)digit * weight;
-        if (sum > MOST)
+        if (sum > MOST) {
             return false;
+        }
         if ((uint32_t)digit < t) {
             *delta = (uint32_t)sum;
             return true;
@@ -67,8 +70,9 @@ static bool read_delta(const char **at, const char *end, uint32_t bias, uint32_t
 static bool insert(decoded *p, uint32_t at, uint32_t character)
 {
     if (p->count == MOST_CHARACTERS || character > 0x10ffff ||
-        (character >= 0xd800 && character < 0xe000))
+        (character >= 0xd800 && character < 0xe000)) {
         return false;
+    }
     memmove(p->character + at + 1, p->character + at, (p->count - at) * sizeof *p->character);
     p->character[at] = character;
     p->count++;
@@ -82,24 +86,28 @@ static bool decode(decoded *p, const char *at, size_t size)
     const char *end = at + size;
     size_t basic = size;
     p->count = 0;
-    while (basic > 0 && at[basic - 1] != '_')
+    while (basic > 0 && at[basic - 1] != '_') {
         basic--;
+    }
     for (uint32_t i = 0; i + 1 < basic; i++) {
-        if (!insert(p, i, (unsigned char)at[i]))
+        if (!insert(p, i, (unsigned char)at[i])) {
             return false;
+        }
     }
     uint32_t position = 0;
     uint32_t character = 0x80;
     p->bias = FIRST_BIAS;
     for (at += basic; at < end; position++) {
         uint32_t delta = 0;
-        if (!read_delta(&at, end, p->bias, &delta))
+        if (!read_delta(&at, end, p->bias, &delta)) {
             return false;
+        }
         p->bias = adapt(delta, p->count + 1, position == 0);
         character += (position + delta) / (p->count + 1);
         position = (position + delta) % (p->count + 1);
-        if (!insert(p, position, character))
+        if (!insert(p, position, character)) {
             return false;
+        }
     }
     return true;
 }
@@ -107,8 +115,10 @@ static bool decode(decoded *p, const char *at, size_t size)
 void pp_punycode_put(pp_mangled *m, const char *bytes, size_t size)
 {
     decoded p;
-    if (!decode(&p, bytes, size))
+    if (!decode(&p, bytes, size)) {
         pp_mangled_fail(m);
-    for (uint32_t i = 0; !m->failed && i < p.count; i++)
+    }
+    for (uint32_t i = 0; !m->failed && i < p.count; i++) {
         pp_mangled_put_character(m, p.character[i]);
+    }
 }

@@ -41,8 +41,9 @@ static int base_62_value(char c)
 static uint64_t read_base_62(pp_mangled *m)
 {
     uint64_t number = 0;
-    if (pp_mangled_take(m, "_"))
+    if (pp_mangled_take(m, "_")) {
         return 0;
+    }
     while (!pp_mangled_take(m, "_")) {
         int value = base_62_value(pp_mangled_next(m));
         if (value < 0 || __builtin_mul_overflow(number, 62, &number) ||
@@ -67,8 +68,9 @@ static identifier read_plain_identifier(pp_mangled *m)
     pp_mangled_take(m, "_");
     found.bytes = pp_mangled_bytes(m, found.size);
     for (uint32_t i = 0; found.bytes != NULL && i < found.size; i++) {
-        if (base_62_value(found.bytes[i]) < 0 && found.bytes[i] != '_')
+        if (base_62_value(found.bytes[i]) < 0 && found.bytes[i] != '_') {
             pp_mangled_fail(m);
+        }
     }
     return found;
 }
@@ -83,12 +85,14 @@ static identifier read_identifier(pp_mangled *m)
 
 static void put_identifier(pp_mangled *m, const identifier *name)
 {
-    if (m->failed)
+    if (m->failed) {
         return;
-    if (name->punycode)
+    }
+    if (name->punycode) {
         pp_punycode_put(m, name->bytes, name->size);
-    else
+    } else {
         pp_mangled_put(m, name->bytes, name->size);
+    }
 }
 
 /* ---- back references ---- */
@@ -102,16 +106,18 @@ static void follow(rust *r, part *again)
     size_t here = (size_t)(m->at - m->start) - 1;
     uint64_t offset = read_base_62(m);
     const char *after = m->at;
-    if (m->silent || m->failed)
+    if (m->silent || m->failed) {
         return;
+    }
     if (offset + 2 >= here) { /* the offset counts from after "_R" */
         pp_mangled_fail(m);
         return;
     }
     m->at = m->start + 2 + offset;
     again(r);
-    if (!m->failed)
+    if (!m->failed) {
         m->at = after;
+    }
 }
 
 /* ---- lifetimes ---- */
@@ -135,11 +141,13 @@ static void put_lifetime(rust *r, uint64_t index)
 
 static void read_binder(rust *r)
 {
-    if (!pp_mangled_take(r->m, "G"))
+    if (!pp_mangled_take(r->m, "G")) {
         return;
+    }
     uint64_t count = read_base_62(r->m) + 1;
-    if (count > strlen(r->m->at)) /* each lifetime is used */
+    if (count > strlen(r->m->at)) { /* each lifetime is used */
         pp_mangled_fail(r->m);
+    }
     pp_mangled_put_text(r->m, "for<");
     for (uint64_t i = 0; i < count && !r->m->failed; i++) {
         pp_mangled_put_text(r->m, i > 0 ? ", " : "");
@@ -153,23 +161,26 @@ static void read_binder(rust *r)
 
 static void put_boolean(pp_mangled *m, uint64_t value, size_t digits)
 {
-    if (digits != 1 || value > 1)
+    if (digits != 1 || value > 1) {
         pp_mangled_fail(m);
+    }
     pp_mangled_put_text(m, value != 0 ? "true" : "false");
 }
 
 static void put_character_constant(pp_mangled *m, uint64_t value, size_t digits)
 {
-    if (digits > 6 || value < ' ' || value > '~')
+    if (digits > 6 || value < ' ' || value > '~') {
         pp_mangled_fail(m); /* no program writes such a length */
+    }
     pp_mangled_put(m, (const char[]){'\'', (char)value, '\''}, 3);
 }
 
 static void put_constant(pp_mangled *m, char type, const char *digits, size_t count)
 {
     uint64_t value = 0;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         value = value << 4 | (uint64_t)pp_hex_value(digits[i]);
+    }
     if (type == 'b') {
         put_boolean(m, value, count);
     } else if (type == 'c') {
@@ -186,8 +197,9 @@ static void read_constant(rust *r)
 {
     static const char types[] = "aslxnihtmyojbc";
     pp_mangled *m = r->m;
-    if (!pp_mangled_enter(m))
+    if (!pp_mangled_enter(m)) {
         return;
+    }
     if (pp_mangled_take(m, "B")) {
         follow(r, read_constant);
         return;
@@ -197,19 +209,24 @@ static void read_constant(rust *r)
         return;
     }
     char type = pp_mangled_next(m);
-    if (type == '\0' || strchr(types, type) == NULL)
+    if (type == '\0' || strchr(types, type) == NULL) {
         pp_mangled_fail(m);
-    if (pp_mangled_take(m, "n"))
+    }
+    if (pp_mangled_take(m, "n")) {
         pp_mangled_put_text(m, "-");
+    }
     const char *digits = m->at;
-    while (pp_hex_value(pp_mangled_peek(m)) >= 0)
+    while (pp_hex_value(pp_mangled_peek(m)) >= 0) {
         m->at++;
+    }
     size_t count = (size_t)(m->at - digits);
     pp_mangled_expect(m, '_');
-    if (count == 0)
+    if (count == 0) {
         pp_mangled_fail(m);
-    if (!m->failed)
+    }
+    if (!m->failed) {
         put_constant(m, type, digits, count);
+    }
 }
 
 /* ---- paths and types ---- */
@@ -225,12 +242,13 @@ static void read_generic_arguments(rust *r)
     bool silent = m->silent;
     m->silent = true;
     while (!m->failed && !pp_mangled_take(m, "E")) {
-        if (pp_mangled_take(m, "L"))
+        if (pp_mangled_take(m, "L")) {
             put_lifetime(r, read_base_62(m));
-        else if (pp_mangled_take(m, "K"))
+        } else if (pp_mangled_take(m, "K")) {
             read_constant(r);
-        else
+        } else {
             read_type(r);
+        }
     }
     m->silent = silent;
 }
@@ -241,8 +259,9 @@ static void put_nameless(pp_mangled *m, char space, const identifier *name)
     const char *what = space == 'C' ? "closure" : space == 'S' ? "shim" : "";
     pp_mangled_put_text(m, "::{");
     pp_mangled_put_text(m, what);
-    if (*what == '\0')
+    if (*what == '\0') {
         pp_mangled_put(m, &space, 1);
+    }
     if (name->size > 0) {
         pp_mangled_put_text(m, ":");
         put_identifier(m, name);
@@ -256,8 +275,9 @@ static void read_nested(rust *r, part *parent)
 {
     pp_mangled *m = r->m;
     char space = pp_mangled_next(m);
-    if (!pp_is_lower(space) && !pp_is_upper(space))
+    if (!pp_is_lower(space) && !pp_is_upper(space)) {
         pp_mangled_fail(m);
+    }
     parent(r);
     identifier name = read_identifier(m);
     if (pp_is_upper(space)) {
@@ -281,8 +301,9 @@ static void skip_impl_path(rust *r)
 /* Reads <T> or <T as Trait>. */
 static void read_impl(rust *r, char kind)
 {
-    if (kind != 'Y')
+    if (kind != 'Y') {
         skip_impl_path(r);
+    }
     pp_mangled_put_text(r->m, "<");
     read_type(r);
     if (kind != 'M') {
@@ -297,8 +318,9 @@ static void read_impl(rust *r, char kind)
 static void read_any_path(rust *r, part *again, const char *before_generics)
 {
     pp_mangled *m = r->m;
-    if (!pp_mangled_enter(m))
+    if (!pp_mangled_enter(m)) {
         return;
+    }
     char kind = pp_mangled_next(m);
     if (kind == 'C') {
         identifier crate = read_identifier(m);
@@ -390,10 +412,12 @@ static void read_abi(pp_mangled *m)
         pp_mangled_put_text(m, "C");
     } else {
         identifier name = read_plain_identifier(m);
-        if (name.punycode)
+        if (name.punycode) {
             pp_mangled_fail(m);
-        for (uint32_t i = 0; !m->failed && i < name.size; i++)
+        }
+        for (uint32_t i = 0; !m->failed && i < name.size; i++) {
             pp_mangled_put(m, name.bytes[i] == '_' ? "-" : name.bytes + i, 1);
+        }
     }
     pp_mangled_put_text(m, "\" ");
 }
@@ -403,10 +427,12 @@ static void read_function(rust *r)
     pp_mangled *m = r->m;
     uint64_t lifetimes = r->lifetimes;
     read_binder(r);
-    if (pp_mangled_take(m, "U"))
+    if (pp_mangled_take(m, "U")) {
         pp_mangled_put_text(m, "unsafe ");
-    if (pp_mangled_take(m, "K"))
+    }
+    if (pp_mangled_take(m, "K")) {
         read_abi(m);
+    }
     pp_mangled_put_text(m, "fn(");
     read_types(r);
     pp_mangled_put_text(m, ")");
@@ -430,8 +456,9 @@ static void read_trait(rust *r)
         read_type(r);
         r->m->silent = silent;
     }
-    if (bindings > 0 && !has_generics)
+    if (bindings > 0 && !has_generics) {
         pp_mangled_put_text(r->m, "<>");
+    }
 }
 
 static void read_traits(rust *r)
@@ -479,8 +506,9 @@ static void read_compound_type(rust *r, char kind)
 static void read_type(rust *r)
 {
     pp_mangled *m = r->m;
-    if (!pp_mangled_enter(m))
+    if (!pp_mangled_enter(m)) {
         return;
+    }
     char kind = pp_mangled_peek(m);
     const char *basic = basic_type(kind);
     if (*basic != '\0') {
@@ -498,14 +526,17 @@ bool pp_rust_second_scheme(pp_mangled *m)
 {
     rust r = {m, 0};
     m->at = m->start + 2;
-    if (pp_is_digit(pp_mangled_peek(m)))
+    if (pp_is_digit(pp_mangled_peek(m))) {
         return pp_mangled_fail(m); /* an unknown version */
+    }
     read_value_path(&r);
     m->silent = true;
-    if (pp_is_upper(pp_mangled_peek(m)))
+    if (pp_is_upper(pp_mangled_peek(m))) {
         read_path(&r); /* the crate that instantiated it */
+    }
     char end = pp_mangled_peek(m);
-    if (end != '\0' && end != '.')
+    if (end != '\0' && end != '.') {
         pp_mangled_fail(m);
+    }
     return !m->failed && m->used > 0;
 }

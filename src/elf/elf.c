@@ -54,8 +54,9 @@ void pp_elf_note_trouble(void)
 
 static int note_unless_absent(int error)
 {
-    if (error != -ENOENT && error != -ENOTDIR)
+    if (error != -ENOENT && error != -ENOTDIR) {
         pp_elf_note_trouble();
+    }
     return error;
 }
 
@@ -64,26 +65,32 @@ static size_t read_file(int fd, uint64_t offset, void *to, size_t size)
     size_t done = 0;
     while (done < size) {
         long got = pp_file_read_at(fd, (char *)to + done, size - done, offset + done);
-        if (got > 0)
+        if (got > 0) {
             done += (size_t)got;
-        else if (got != -EINTR)
+        } else if (got != -EINTR) {
             break;
+        }
     }
-    if (done < size)
+    if (done < size) {
         pp_elf_note_trouble();
+    }
     return done;
 }
 
 size_t pp_elf_read_some(const pp_elf *elf, uint64_t offset, void *to, size_t size)
 {
-    if (offset >= elf->size)
+    if (offset >= elf->size) {
         return 0;
-    if (size > elf->size - offset)
+    }
+    if (size > elf->size - offset) {
         size = (size_t)(elf->size - offset);
-    if (elf->is_loaded)
+    }
+    if (elf->is_loaded) {
         return pp_memory_copy_part(elf->memory, to, (uintptr_t)offset, size);
-    if (elf->image == NULL)
+    }
+    if (elf->image == NULL) {
         return read_file(elf->fd, offset, to, size);
+    }
     memcpy(to, elf->image + offset, size);
     return size;
 }
@@ -107,15 +114,18 @@ static void count_sections(pp_elf *elf)
 {
     elf->section_count = 0;
     if (elf->header.e_shoff == 0 || elf->header.e_shoff >= elf->size ||
-        elf->header.e_shentsize != sizeof(Elf64_Shdr))
+        elf->header.e_shentsize != sizeof(Elf64_Shdr)) {
         return;
+    }
     uint64_t room = (elf->size - elf->header.e_shoff) / sizeof(Elf64_Shdr);
     uint64_t count = elf->header.e_shnum;
     Elf64_Shdr first;
-    if (count == 0 && room > 0 && pp_elf_read(elf, elf->header.e_shoff, &first, sizeof(first)))
+    if (count == 0 && room > 0 && pp_elf_read(elf, elf->header.e_shoff, &first, sizeof(first))) {
         count = first.sh_size; /* SHN_LORESERVE sections or more */
-    if (count <= room && count <= SECTIONS_MAX)
+    }
+    if (count <= room && count <= SECTIONS_MAX) {
         elf->section_count = count;
+    }
 }
 
 static bool is_ours(const Elf64_Ehdr *header)
@@ -127,8 +137,9 @@ static bool is_ours(const Elf64_Ehdr *header)
 
 static int read_header(pp_elf *elf)
 {
-    if (!pp_elf_read(elf, 0, &elf->header, sizeof(elf->header)) || !is_ours(&elf->header))
+    if (!pp_elf_read(elf, 0, &elf->header, sizeof(elf->header)) || !is_ours(&elf->header)) {
         return -ENOEXEC;
+    }
     count_sections(elf);
     return 0;
 }
@@ -137,24 +148,29 @@ int pp_elf_open(pp_elf *elf, const char *path)
 {
     struct stat status; /* read first: opening a device can have effects */
     int error = pp_own_status(path, &status);
-    if (error != 0)
+    if (error != 0) {
         return note_unless_absent(error);
-    if (!S_ISREG(status.st_mode))
+    }
+    if (!S_ISREG(status.st_mode)) {
         return -ENOEXEC;
+    }
     int fd = pp_own_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
-    if (fd < 0)
+    if (fd < 0) {
         return note_unless_absent(fd);
+    }
     *elf = (pp_elf){.fd = fd};
 
     error = pp_file_status(fd, &status);
-    if (error == 0 && (!S_ISREG(status.st_mode) || status.st_size < 0))
+    if (error == 0 && (!S_ISREG(status.st_mode) || status.st_size < 0)) {
         error = -ENOEXEC;
+    }
     if (error == 0) {
         elf->size = (uint64_t)status.st_size;
         error = read_header(elf);
     }
-    if (error != 0)
+    if (error != 0) {
         pp_elf_close(elf);
+    }
     return error;
 }
 
@@ -162,8 +178,9 @@ int pp_elf_open_image(pp_elf *elf, const void *image, size_t size)
 {
     *elf = (pp_elf){.fd = -1, .image = image, .size = size};
     int error = read_header(elf);
-    if (error != 0)
+    if (error != 0) {
         pp_elf_close(elf);
+    }
     return error;
 }
 
@@ -172,8 +189,9 @@ int pp_elf_open_loaded(pp_elf *elf, const pp_memory *memory, uintptr_t header, u
     *elf = (pp_elf){
         .fd = -1, .is_loaded = true, .memory = memory, .bias = bias, .size = ADDRESS_LIMIT};
     Elf64_Ehdr *found = &elf->header;
-    if (!pp_memory_copy(memory, found, header, sizeof(*found)) || !is_ours(found))
+    if (!pp_memory_copy(memory, found, header, sizeof(*found)) || !is_ours(found)) {
         return -ENOEXEC;
+    }
     found->e_phoff += header;
     return 0;
 }
@@ -192,10 +210,12 @@ int pp_elf_open_debug(pp_elf *elf, const char *root, const uint8_t *build_id, ui
     static const char folder[] = "/.build-id/";
     static const char suffix[] = ".debug";
     size_t root_length = strlen(root);
-    if (build_id_size < 2 || build_id_size > PP_BUILD_ID_MAX)
+    if (build_id_size < 2 || build_id_size > PP_BUILD_ID_MAX) {
         return -ENOENT;
-    if (root_length > DEBUG_ROOT_MAX)
+    }
+    if (root_length > DEBUG_ROOT_MAX) {
         return -ENAMETOOLONG;
+    }
 
     char path[DEBUG_ROOT_MAX + sizeof(folder) + sizeof("xx/") + 2 * (size_t)PP_BUILD_ID_MAX +
               sizeof(suffix)];
@@ -209,8 +229,9 @@ int pp_elf_open_debug(pp_elf *elf, const char *root, const uint8_t *build_id, ui
     memcpy(end, suffix, sizeof(suffix));
 
     int error = pp_elf_open(elf, path);
-    if (error != 0)
+    if (error != 0) {
         return error;
+    }
     uint8_t found[PP_BUILD_ID_MAX];
     uint8_t found_size = 0;
     if (!pp_elf_file_build_id(elf, found, &found_size) || found_size != build_id_size ||
@@ -223,8 +244,9 @@ int pp_elf_open_debug(pp_elf *elf, const char *root, const uint8_t *build_id, ui
 
 void pp_elf_close(pp_elf *elf)
 {
-    if (elf->fd >= 0)
+    if (elf->fd >= 0) {
         pp_own_close(elf->fd);
+    }
     *elf = (pp_elf){.fd = -1};
 }
 
@@ -263,15 +285,17 @@ bool pp_elf_file_build_id(const pp_elf *elf, uint8_t build_id[PP_BUILD_ID_MAX],
     Elf64_Phdr segment = {.p_type = PT_NULL};
     for (unsigned i = 0; read_segment(elf, i, &segment); i++) {
         if (segment.p_type == PT_NOTE && read_notes(elf, segment.p_offset, segment.p_filesz,
-                                                    segment.p_align, build_id, build_id_size))
+                                                    segment.p_align, build_id, build_id_size)) {
             return true;
+        }
     }
     Elf64_Shdr section;
     for (uint64_t i = 0; pp_elf_section(elf, i, &section); i++) {
         if (section.sh_type == SHT_NOTE &&
             read_notes(elf, section.sh_offset, section.sh_size, section.sh_addralign, build_id,
-                       build_id_size))
+                       build_id_size)) {
             return true;
+        }
     }
     return false;
 }
@@ -281,10 +305,12 @@ bool pp_elf_file_build_id(const pp_elf *elf, uint8_t build_id[PP_BUILD_ID_MAX],
 /* Limits a size in a header to the file's bytes. A loaded object has no known end. */
 static uint64_t clamp_to_file(const pp_elf *elf, uint64_t offset, uint64_t size)
 {
-    if (elf->is_loaded && size > LOADED_TABLE_MAX)
+    if (elf->is_loaded && size > LOADED_TABLE_MAX) {
         size = LOADED_TABLE_MAX;
-    if (offset >= elf->size)
+    }
+    if (offset >= elf->size) {
         return 0;
+    }
     return size < elf->size - offset ? size : elf->size - offset;
 }
 
@@ -297,8 +323,9 @@ static bool set_symbols(const pp_elf *elf, pp_elf_symbols *symbols, uint64_t off
         .names_offset = names_offset,
         .names_size = clamp_to_file(elf, names_offset, names_size),
     };
-    if (found.count < 2 || found.names_size == 0) /* the first symbol is always the null symbol */
+    if (found.count < 2 || found.names_size == 0) { /* the first symbol is always the null symbol */
         return false;
+    }
     *symbols = found;
     return true;
 }
@@ -310,8 +337,9 @@ bool pp_elf_symbols_by_section(const pp_elf *elf, uint32_t type, pp_elf_symbols 
         if (section.sh_type == type && section.sh_entsize == sizeof(Elf64_Sym) &&
             pp_elf_section(elf, section.sh_link, &names) && names.sh_type == SHT_STRTAB &&
             set_symbols(elf, symbols, section.sh_offset, section.sh_size, names.sh_offset,
-                        names.sh_size))
+                        names.sh_size)) {
             return true;
+        }
     }
     return false;
 }
@@ -320,11 +348,13 @@ bool pp_elf_section_range(const pp_elf *elf, uint16_t index, uint64_t *start, ui
 {
     Elf64_Shdr section;
     if (index == SHN_UNDEF || index >= SHN_LORESERVE || !pp_elf_section(elf, index, &section) ||
-        (section.sh_flags & SHF_ALLOC) == 0)
+        (section.sh_flags & SHF_ALLOC) == 0) {
         return false;
+    }
     uint64_t end;
-    if (__builtin_add_overflow(section.sh_addr, section.sh_size, &end))
+    if (__builtin_add_overflow(section.sh_addr, section.sh_size, &end)) {
         return false;
+    }
     *start = section.sh_addr;
     *limit = end;
     return true;
@@ -360,24 +390,29 @@ static uint64_t gnu_hash_count(const pp_elf *elf, uint64_t table)
     uint64_t buckets, chains;
     if (!pp_elf_read(elf, table, head, sizeof(head)) ||
         __builtin_add_overflow(table, sizeof(head) + sizeof(uint64_t) * head[2], &buckets) ||
-        __builtin_add_overflow(buckets, sizeof(uint32_t) * head[0], &chains))
+        __builtin_add_overflow(buckets, sizeof(uint32_t) * head[0], &chains)) {
         return 0;
+    }
 
     uint32_t last = 0; /* the highest first symbol of a bucket */
     for (uint32_t i = 0, first; i < head[0]; i++) {
-        if (!pp_elf_read(elf, buckets + 4 * (uint64_t)i, &first, sizeof(first)))
+        if (!pp_elf_read(elf, buckets + 4 * (uint64_t)i, &first, sizeof(first))) {
             return 0;
+        }
         last = first > last ? first : last;
     }
-    if (last < head[1] || last == 0)
+    if (last < head[1] || last == 0) {
         return head[1];
+    }
     for (uint32_t hash;; last++) {
         uint64_t offset;
         if (__builtin_add_overflow(chains, 4 * (uint64_t)(last - head[1]), &offset) ||
-            !pp_elf_read(elf, offset, &hash, sizeof(hash)))
+            !pp_elf_read(elf, offset, &hash, sizeof(hash))) {
             return 0;
-        if ((hash & 1) != 0 || last == UINT32_MAX)
+        }
+        if ((hash & 1) != 0 || last == UINT32_MAX) {
             return (uint64_t)last + 1;
+        }
     }
 }
 
@@ -385,8 +420,9 @@ static uint64_t gnu_hash_count(const pp_elf *elf, uint64_t table)
  * dynamic table, and not in every file. */
 static bool offset_of_table(const pp_elf *elf, uint64_t address, uint64_t *offset)
 {
-    if (pp_elf_offset(elf, address, offset))
+    if (pp_elf_offset(elf, address, offset)) {
         return true;
+    }
     *offset = address;
     return elf->is_loaded && address >= elf->bias;
 }
@@ -415,8 +451,9 @@ static void note_entry(dynamic_tables *tables, const Elf64_Dyn *entry)
         {DT_RELACOUNT, &tables->relative_count},
     };
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-        if (entry->d_tag == wanted[i].tag)
+        if (entry->d_tag == wanted[i].tag) {
             *wanted[i].value = entry->d_un.d_val;
+        }
     }
 }
 
@@ -424,10 +461,12 @@ static bool read_dynamic(const pp_elf *elf, dynamic_tables *tables)
 {
     Elf64_Phdr segment = {.p_type = PT_NULL};
     unsigned index = 0;
-    while (read_segment(elf, index, &segment) && segment.p_type != PT_DYNAMIC)
+    while (read_segment(elf, index, &segment) && segment.p_type != PT_DYNAMIC) {
         index++;
-    if (!read_segment(elf, index, &segment))
+    }
+    if (!read_segment(elf, index, &segment)) {
         return false;
+    }
 
     *tables = (dynamic_tables){0};
     Elf64_Dyn window[DYNAMIC_WINDOW];
@@ -437,8 +476,9 @@ static bool read_dynamic(const pp_elf *elf, dynamic_tables *tables)
             memset(window, 0, sizeof(window)); /* DT_NULL */
             pp_elf_read_some(elf, segment.p_offset + i * sizeof(*window), window, sizeof(window));
         }
-        if (window[i % DYNAMIC_WINDOW].d_tag == DT_NULL)
+        if (window[i % DYNAMIC_WINDOW].d_tag == DT_NULL) {
             break;
+        }
         note_entry(tables, &window[i % DYNAMIC_WINDOW]);
     }
     return true;
@@ -449,16 +489,18 @@ bool pp_elf_symbols_by_dynamic(const pp_elf *elf, pp_elf_symbols *symbols)
     dynamic_tables tables;
     uint64_t offset, names_offset, hash_offset;
     if (!read_dynamic(elf, &tables) || !offset_of_table(elf, tables.symbols, &offset) ||
-        !offset_of_table(elf, tables.names, &names_offset))
+        !offset_of_table(elf, tables.names, &names_offset)) {
         return false;
+    }
 
     uint64_t count = 0;
     uint32_t head[2]; /* [buckets][chains]: one chain entry for each symbol */
     if (tables.hash != 0 && offset_of_table(elf, tables.hash, &hash_offset) &&
-        pp_elf_read(elf, hash_offset, head, sizeof(head)))
+        pp_elf_read(elf, hash_offset, head, sizeof(head))) {
         count = head[1];
-    else if (tables.gnu_hash != 0 && offset_of_table(elf, tables.gnu_hash, &hash_offset))
+    } else if (tables.gnu_hash != 0 && offset_of_table(elf, tables.gnu_hash, &hash_offset)) {
         count = gnu_hash_count(elf, hash_offset);
+    }
     return set_symbols(elf, symbols, offset, count * sizeof(Elf64_Sym), names_offset,
                        tables.names_size);
 }
@@ -469,11 +511,13 @@ static void set_relocations(const pp_elf *elf, pp_elf_relocations *relocations, 
                             uint64_t address, uint64_t size, uint64_t skipped)
 {
     uint64_t offset;
-    if (address == 0 || !offset_of_table(elf, address, &offset))
+    if (address == 0 || !offset_of_table(elf, address, &offset)) {
         return;
+    }
     uint64_t count = clamp_to_file(elf, offset, size) / sizeof(Elf64_Rela);
-    if (skipped >= count)
+    if (skipped >= count) {
         return;
+    }
     relocations->part[part].offset = offset + skipped * sizeof(Elf64_Rela);
     relocations->part[part].count = count - skipped;
 }
@@ -482,8 +526,9 @@ bool pp_elf_relocations_find(const pp_elf *elf, pp_elf_relocations *relocations)
 {
     dynamic_tables tables;
     *relocations = (pp_elf_relocations){0};
-    if (!read_dynamic(elf, &tables))
+    if (!read_dynamic(elf, &tables)) {
         return false;
+    }
     set_relocations(elf, relocations, 0, tables.stub_relocations, tables.stub_relocations_size, 0);
     set_relocations(elf, relocations, 1, tables.relocations, tables.relocations_size,
                     tables.relative_count);
@@ -521,10 +566,12 @@ bool pp_elf_frame_header(const pp_elf *elf, uint64_t *address, uint64_t *offset,
 {
     Elf64_Phdr segment = {.p_type = PT_NULL};
     unsigned index = 0;
-    while (read_segment(elf, index, &segment) && segment.p_type != PT_GNU_EH_FRAME)
+    while (read_segment(elf, index, &segment) && segment.p_type != PT_GNU_EH_FRAME) {
         index++;
-    if (!read_segment(elf, index, &segment))
+    }
+    if (!read_segment(elf, index, &segment)) {
         return false;
+    }
     *address = segment.p_vaddr;
     *offset = segment.p_offset;
     *size = clamp_to_file(elf, segment.p_offset, segment.p_filesz);

@@ -42,8 +42,9 @@ static void arena_zfree(void *arena, void *piece)
 pp_gzip *pp_gzip_new(pp_arena *arena, pprof_writer inner, int level)
 {
     pp_gzip *gzip = pp_arena_alloc(arena, sizeof(*gzip));
-    if (gzip == NULL)
+    if (gzip == NULL) {
         return NULL;
+    }
     gzip->inner = inner;
     gzip->stream.zalloc = arena_zalloc;
     gzip->stream.zfree = arena_zfree;
@@ -51,8 +52,9 @@ pp_gzip *pp_gzip_new(pp_arena *arena, pprof_writer inner, int level)
     gzip->stream.next_out = gzip->piece;
     gzip->stream.avail_out = PIECE_SIZE;
     if (level < 1 || deflateInit2(&gzip->stream, level, Z_DEFLATED, WINDOW_BITS, MEMORY_LEVEL,
-                                  Z_DEFAULT_STRATEGY) != Z_OK)
+                                  Z_DEFAULT_STRATEGY) != Z_OK) {
         return NULL;
+    }
     return gzip;
 }
 PP_OWN_WORK(pp_gzip_new);
@@ -62,8 +64,9 @@ static void pass_on(pp_gzip *gzip)
     size_t size = PIECE_SIZE - gzip->stream.avail_out;
     gzip->stream.next_out = gzip->piece;
     gzip->stream.avail_out = PIECE_SIZE;
-    if (size > 0 && gzip->error == 0)
+    if (size > 0 && gzip->error == 0) {
         gzip->error = gzip->inner.write(gzip->inner.ctx, gzip->piece, size);
+    }
 }
 
 /* A function of its own, because only deflate is the library's own work, not the inner writer. */
@@ -94,8 +97,9 @@ static void deflate_all(pp_gzip *gzip, int flush)
 static int gzip_write(void *ctx, const void *data, size_t size)
 {
     pp_gzip *gzip = ctx;
-    if (gzip->finished && gzip->error == 0)
+    if (gzip->finished && gzip->error == 0) {
         gzip->error = -EINVAL;
+    }
     const unsigned char *from = data;
     while (size > 0 && gzip->error == 0) {
         unsigned now = size < UINT_MAX ? (unsigned)size : UINT_MAX;

@@ -12,8 +12,9 @@
 static void write_header(pp_text_stream *out, const pp_profile *profile)
 {
     int64_t total = 0;
-    for (size_t i = 0; i < profile->sample_count; i++)
+    for (size_t i = 0; i < profile->sample_count; i++) {
         total += profile->samples[i].value[0];
+    }
     pp_text_stream_add(out, profile->sample_type[0].type);
     pp_text_stream_add(out, " profile: total ");
     pp_text_stream_number(out, total);
@@ -37,8 +38,9 @@ static void write_labels(pp_text_stream *out, const pp_profile_sample *sample)
 {
     const pp_sample_label *label = pp_sample_next_label(sample, NULL);
     const char *before = "# labels: {";
-    if (label == NULL)
+    if (label == NULL) {
         return;
+    }
     for (; label != NULL; label = pp_sample_next_label(sample, label)) {
         pp_text_stream_add(out, before);
         pp_text_stream_quoted(out, label->key);

@@ -36,8 +36,9 @@ static int compare_order(const void *left, const void *right, void *context)
     (void)context;
     const order *a = left;
     const order *b = right;
-    if (a->key != b->key)
+    if (a->key != b->key) {
         return a->key < b->key ? -1 : 1;
+    }
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
@@ -45,10 +46,12 @@ static const order *sorted_locations(const finder *f)
 {
     uint32_t count = f->table->count;
     order *sorted = pp_arena_array(f->arena, count, sizeof(*sorted));
-    if (sorted == NULL)
+    if (sorted == NULL) {
         return NULL;
-    for (uint32_t i = 0; i < count; i++)
+    }
+    for (uint32_t i = 0; i < count; i++) {
         sorted[i] = (order){f->table->locations[i].address, i};
+    }
     pp_sort(sorted, count, sizeof(*sorted), compare_order, NULL);
     return sorted;
 }
@@ -57,10 +60,12 @@ static const order *sorted_mappings(const finder *f)
 {
     size_t count = f->profile->mapping_count;
     order *sorted = pp_arena_array(f->arena, count, sizeof(*sorted));
-    if (sorted == NULL)
+    if (sorted == NULL) {
         return NULL;
-    for (size_t i = 0; i < count; i++)
+    }
+    for (size_t i = 0; i < count; i++) {
         sorted[i] = (order){f->profile->mappings[i].start, (uint32_t)i};
+    }
     pp_sort(sorted, count, sizeof(*sorted), compare_order, NULL);
     return sorted;
 }
@@ -72,14 +77,17 @@ static const order *sorted_mappings(const finder *f)
  */
 static void unite(pp_symbol *symbol, pp_lines *lines)
 {
-    if (lines->count == 0)
+    if (lines->count == 0) {
         return;
+    }
     pp_line *outermost = &lines->line[lines->count - 1];
-    if ((symbol->name == NULL || symbol->is_place) && outermost->function != NULL)
+    if ((symbol->name == NULL || symbol->is_place) && outermost->function != NULL) {
         *symbol = (pp_symbol){.name = outermost->function, .entry = lines->entry};
+    }
     outermost->function = symbol->name;
-    if (symbol->name == NULL)
+    if (symbol->name == NULL) {
         lines->count = 0;
+    }
 }
 
 /* Finds the lines of `count` locations from `first` on, which are in one mapping and have their
@@ -88,8 +96,9 @@ static bool line_run(const finder *f, uint32_t mapping, uint32_t first, const ui
                      uint32_t count)
 {
     pp_lines *lines = pp_arena_array(f->arena, count, sizeof(*lines));
-    if (lines == NULL)
+    if (lines == NULL) {
         return false;
+    }
     f->names->has_lines[mapping] =
         f->find_lines(&f->profile->mappings[mapping], addresses, count, lines, f->arena);
     for (uint32_t i = 0; i < count; i++) {
@@ -106,14 +115,17 @@ static bool name_run(const finder *f, uint32_t mapping, uint32_t first, uint32_t
     uint32_t count = end - first;
     uintptr_t *addresses = pp_arena_array(f->arena, count, sizeof(*addresses));
     pp_symbol *symbols = pp_arena_array(f->arena, count, sizeof(*symbols));
-    if (addresses == NULL || symbols == NULL)
+    if (addresses == NULL || symbols == NULL) {
         return false;
-    for (uint32_t i = 0; i < count; i++)
+    }
+    for (uint32_t i = 0; i < count; i++) {
         addresses[i] = f->locations[first + i].key;
+    }
     pp_known_names_resolve(f->profile->mappings, f->profile->mapping_count, mapping, addresses,
                            count, symbols, f->arena);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         f->names->symbols[f->locations[first + i].index] = symbols[i];
+    }
     return f->find_lines == NULL || line_run(f, mapping, first, addresses, count);
 }
 
@@ -125,25 +137,31 @@ static bool place_all(const finder *f)
     uint32_t location_count = f->table->count;
     size_t next = 0; /* the first mapping that starts above the address */
     for (uint32_t i = 0, end; i < location_count; i = end) {
-        while (next < mapping_count && f->mappings[next].key <= f->locations[i].key)
+        while (next < mapping_count && f->mappings[next].key <= f->locations[i].key) {
             next++;
+        }
         uint32_t index = next == 0 ? 0 : f->mappings[next - 1].index;
         const pp_mapping *mapping = next == 0 ? NULL : &profile->mappings[index];
-        if (mapping != NULL && f->locations[i].key >= mapping->limit)
+        if (mapping != NULL && f->locations[i].key >= mapping->limit) {
             mapping = NULL;
+        }
 
         uintptr_t limit = next < mapping_count ? f->mappings[next].key : UINTPTR_MAX;
-        if (mapping != NULL && mapping->limit < limit)
+        if (mapping != NULL && mapping->limit < limit) {
             limit = mapping->limit;
-        if (mapping == NULL && f->names->unknown_id == 0)
+        }
+        if (mapping == NULL && f->names->unknown_id == 0) {
             f->names->unknown_id = (uint32_t)mapping_count + 1;
+        }
         uint32_t mapping_id = mapping != NULL ? index + 1 : f->names->unknown_id;
-        for (end = i; end < location_count && (end == i || f->locations[end].key < limit); end++)
+        for (end = i; end < location_count && (end == i || f->locations[end].key < limit); end++) {
             f->table->locations[f->locations[end].index].mapping = mapping_id;
+        }
 
         if (mapping != NULL && profile->symbolize != PP_SYMBOLIZE_NONE &&
-            !name_run(f, index, i, end))
+            !name_run(f, index, i, end)) {
             return false;
+        }
     }
     return true;
 }
@@ -151,8 +169,9 @@ static bool place_all(const finder *f)
 static void find_all(void *of_finder)
 {
     finder *f = of_finder;
-    if (f->profile->symbolize == PP_SYMBOLIZE_LINES)
+    if (f->profile->symbolize == PP_SYMBOLIZE_LINES) {
         f->find_lines = pp_lines_begin();
+    }
     f->placed = place_all(f);
 }
 
@@ -168,10 +187,12 @@ int pp_location_names_find(const pp_profile *profile, pp_location_table *table, 
     f.mappings = sorted_mappings(&f);
     f.locations = sorted_locations(&f);
     if (names->ascending == NULL || names->symbols == NULL || names->lines == NULL ||
-        names->has_lines == NULL || f.mappings == NULL || f.locations == NULL)
+        names->has_lines == NULL || f.mappings == NULL || f.locations == NULL) {
         return -ENOMEM;
-    for (uint32_t i = 0; i < table->count; i++)
+    }
+    for (uint32_t i = 0; i < table->count; i++) {
         names->ascending[i] = f.locations[i].index;
+    }
     pp_apart(find_all, &f);
     return f.placed ? 0 : -ENOMEM;
 }
@@ -196,18 +217,21 @@ int pp_location_names_demangle(pp_location_names *names, uint32_t count, pp_aren
     const char *text = NULL;
     names->demangled = pp_arena_array(arena, count, sizeof(*names->demangled));
     names->demangled_lines = pp_arena_array(arena, count, sizeof(*names->demangled_lines));
-    if (names->demangled == NULL || names->demangled_lines == NULL)
+    if (names->demangled == NULL || names->demangled_lines == NULL) {
         return -ENOMEM;
+    }
     for (uint32_t i = 0; i < count; i++) {
         const char *name = names->symbols[names->ascending[i]].name;
-        if (name != NULL && name != last)
+        if (name != NULL && name != last) {
             text = pp_demangle(&demangler, name);
+        }
         last = name;
         uint32_t index = names->ascending[i];
         names->demangled[index] = name != NULL ? text : NULL;
-        if (names->lines[index].count > 0)
+        if (names->lines[index].count > 0) {
             names->demangled_lines[index] =
                 demangle_lines(&names->lines[index], names->demangled[index], &demangler);
+        }
     }
     return arena->failed ? -ENOMEM : 0;
 }

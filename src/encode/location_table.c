@@ -17,8 +17,9 @@ static size_t free_slot(const uint32_t *slots, unsigned shift, uintptr_t address
 {
     size_t mask = ((size_t)1 << (64 - shift)) - 1;
     size_t slot = pp_location_hash(address, shift);
-    while (slots[slot] != 0)
+    while (slots[slot] != 0) {
         slot = (slot + 1) & mask;
+    }
     return slot;
 }
 
@@ -29,12 +30,15 @@ static bool resize(pp_location_table *table, unsigned bits)
     size_t slot_count = (size_t)1 << bits;
     pp_location *locations = pp_arena_array(table->arena, slot_count / 2, sizeof(*locations));
     uint32_t *slots = pp_arena_array(table->arena, slot_count, sizeof(*slots));
-    if (locations == NULL || slots == NULL)
+    if (locations == NULL || slots == NULL) {
         return false;
-    if (table->count > 0)
+    }
+    if (table->count > 0) {
         memcpy(locations, table->locations, table->count * sizeof(*locations));
-    for (uint32_t i = 0; i < table->count; i++)
+    }
+    for (uint32_t i = 0; i < table->count; i++) {
         slots[free_slot(slots, shift, locations[i].address)] = i + 1;
+    }
     table->locations = locations;
     table->slots = slots;
     table->shift = shift;

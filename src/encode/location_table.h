@@ -50,13 +50,15 @@ static inline size_t pp_location_hash(uintptr_t address, unsigned shift)
  * (`failed`). */
 static inline uint32_t pp_location_table_id(pp_location_table *table, uintptr_t address)
 {
-    if (pp_unlikely(table->failed))
+    if (pp_unlikely(table->failed)) {
         return 0;
+    }
     size_t mask = ((size_t)1 << (64 - table->shift)) - 1;
     size_t slot = pp_location_hash(address, table->shift);
     for (; table->slots[slot] != 0; slot = (slot + 1) & mask) {
-        if (table->locations[table->slots[slot] - 1].address == address)
+        if (table->locations[table->slots[slot] - 1].address == address) {
             return table->slots[slot];
+        }
     }
     return pp_location_table_add(table, address, slot);
 }

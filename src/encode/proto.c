@@ -123,8 +123,9 @@ static void encode_value_type(encoder *e, uint32_t field, const pp_value_type *t
 
 static uint32_t first_frame(encoder *e, const pp_profile_sample *sample)
 {
-    if (!e->profile->hide_allocators)
+    if (!e->profile->hide_allocators) {
         return 0;
+    }
     return e->selection.id != NULL ? pp_location_selection_first(&e->selection, sample)
                                    : pp_shown_frames_guess(sample);
 }
@@ -137,15 +138,17 @@ static inline uint32_t number_of(encoder *e, uintptr_t pc)
 /* The hot loop of the encoder. */
 static uint8_t *put_numbers(encoder *e, const uintptr_t *pc, uint32_t count, uint8_t *at)
 {
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         at = pp_varint_put(at, number_of(e, pc[i]));
+    }
     return at;
 }
 
 static uint8_t *put_ids(encoder *e, const uintptr_t *pc, uint32_t count, uint8_t *at)
 {
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         at = pp_varint_put(at, pp_location_selection_id(&e->selection, number_of(e, pc[i])));
+    }
     return at;
 }
 
@@ -159,8 +162,9 @@ static void encode_stack(encoder *e, const pp_profile_sample *sample)
     const uintptr_t *pc = sample->depth > 0 ? sample->pc + first : address_0;
     size_t packed = pp_wire_open(&e->out, SAMPLE_LOCATION_ID);
     uint8_t *at = pp_buffer_reserve(&e->out, (size_t)count * PP_VARINT_MAX);
-    if (at == NULL)
+    if (at == NULL) {
         return;
+    }
     at = e->selection.id == NULL ? put_numbers(e, pc, count, at) : put_ids(e, pc, count, at);
     e->out.size = (size_t)(at - e->out.data);
     pp_wire_close(&e->out, packed);
@@ -170,8 +174,9 @@ static void encode_stack(encoder *e, const pp_profile_sample *sample)
  * profiles of Go, too. */
 static void encode_label(encoder *e, const pp_sample_label *label)
 {
-    if (label->text != NULL && *label->text == '\0')
+    if (label->text != NULL && *label->text == '\0') {
         return;
+    }
     size_t message = pp_wire_open(&e->out, SAMPLE_LABEL);
     pp_wire_number_if(&e->out, LABEL_KEY, text_index(e, label->key));
     if (label->text != NULL) {
@@ -191,11 +196,13 @@ static void encode_samples(encoder *e)
         size_t message = pp_wire_open(&e->out, PROFILE_SAMPLE);
         encode_stack(e, sample);
         size_t packed = pp_wire_open(&e->out, SAMPLE_VALUE);
-        for (uint32_t k = 0; k < profile->sample_type_count; k++)
+        for (uint32_t k = 0; k < profile->sample_type_count; k++) {
             pp_wire_varint(&e->out, (uint64_t)sample->value[k]);
+        }
         pp_wire_close(&e->out, packed);
-        for (uint32_t k = 0; k < sample->label_count; k++)
+        for (uint32_t k = 0; k < sample->label_count; k++) {
             encode_label(e, &sample->labels[k]);
+        }
         pp_wire_close(&e->out, message);
     }
 }
@@ -205,15 +212,17 @@ static void encode_samples(encoder *e)
 static void find_names(encoder *e)
 {
     if (!has_failed(e) &&
-        pp_location_names_find(e->profile, &e->locations, e->arena, &e->names) != 0)
+        pp_location_names_find(e->profile, &e->locations, e->arena, &e->names) != 0) {
         e->failed = true;
+    }
 }
 
 /* Whether the encoded samples have the right frames. */
 static bool is_selected(encoder *e)
 {
-    if (!e->profile->hide_allocators || has_failed(e))
+    if (!e->profile->hide_allocators || has_failed(e)) {
         return true;
+    }
     e->failed = pp_location_selection_decide(&e->selection, e->profile, &e->locations, &e->names,
                                              e->arena) != 0;
     return e->failed || e->selection.id == NULL;
@@ -224,8 +233,9 @@ static void encode_and_name_samples(encoder *e)
     size_t start = e->out.size;
     encode_samples(e);
     e->selection.count = e->locations.count;
-    if (e->profile->hide_allocators)
+    if (e->profile->hide_allocators) {
         pp_location_selection_begin(&e->selection, e->profile, &e->locations);
+    }
     find_names(e);
     if (!is_selected(e)) {
         e->out.size = start;
@@ -242,8 +252,9 @@ static void name_locations(encoder *e)
         uint32_t index = e->names.ascending[i];
         const char *name = e->names.symbols[index].name;
         if (name == NULL || e->names.lines[index].count > 0 ||
-            !pp_location_selection_has(&e->selection, index))
+            !pp_location_selection_has(&e->selection, index)) {
             continue;
+        }
         if (name != last_name) {
             last_name = name;
             last_id =
@@ -276,16 +287,18 @@ static void encode_location(encoder *e, uint32_t id, uint32_t index)
         pp_wire_close(&e->out, line);
     }
     uint32_t left_out = e->selection.id != NULL ? e->selection.inlined[index] : 0;
-    for (uint32_t k = left_out; k < e->names.lines[index].count; k++)
+    for (uint32_t k = left_out; k < e->names.lines[index].count; k++) {
         encode_line(e, &e->names.lines[index].line[k]);
+    }
     pp_wire_close(&e->out, message);
 }
 
 static void encode_locations(encoder *e)
 {
     const pp_location_selection *selection = &e->selection;
-    for (uint32_t i = 0; i < selection->count; i++)
+    for (uint32_t i = 0; i < selection->count; i++) {
         encode_location(e, i + 1, selection->id != NULL ? selection->index[i] : i);
+    }
 }
 
 static void encode_functions(encoder *e)
@@ -306,8 +319,9 @@ static void encode_functions(encoder *e)
 
 static char *put_hex(char *to, uint64_t value, unsigned digits)
 {
-    while (digits-- > 0)
+    while (digits-- > 0) {
         *to++ = "0123456789abcdef"[value >> (4 * digits) & 15];
+    }
     return to;
 }
 
@@ -320,10 +334,12 @@ static uint32_t filename_index(encoder *e, const pp_mapping *mapping)
 {
     size_t length = mapping->path == NULL ? 0 : strlen(mapping->path);
     size_t suffix = sizeof(deleted_suffix) - 1;
-    if (length > suffix && memcmp(mapping->path + length - suffix, deleted_suffix, suffix) == 0)
+    if (length > suffix && memcmp(mapping->path + length - suffix, deleted_suffix, suffix) == 0) {
         length -= suffix;
-    if (length > 0)
+    }
+    if (length > 0) {
         return pp_string_table_index(&e->strings, mapping->path, length);
+    }
 
     char name[sizeof("[anon 0123456789abcdef]")] = "[anon ";
     char *end = put_hex(name + strlen(name), mapping->start, 16);
@@ -337,10 +353,12 @@ static uint32_t build_id_index(encoder *e, const pp_mapping *mapping)
 {
     char hex[2 * PP_BUILD_ID_MAX];
     char *end = hex;
-    for (size_t i = 0; i < mapping->build_id_size && i < PP_BUILD_ID_MAX; i++)
+    for (size_t i = 0; i < mapping->build_id_size && i < PP_BUILD_ID_MAX; i++) {
         end = put_hex(end, mapping->build_id[i], 2);
-    if (end == hex)
+    }
+    if (end == hex) {
         return 0;
+    }
     char *copy = pp_arena_text(e->arena, hex, (size_t)(end - hex));
     e->failed |= copy == NULL;
     return text_index(e, copy);
@@ -390,8 +408,9 @@ static size_t valid_prefix(const uint8_t *text, size_t length)
     size_t valid = 0;
     while (valid < length) {
         size_t size = pp_utf8_length(text + valid, length - valid);
-        if (size == 0)
+        if (size == 0) {
             break;
+        }
         valid += size;
     }
     return valid;
@@ -409,8 +428,9 @@ static void encode_text(encoder *e, const pp_string *string)
     size_t message = pp_wire_open(&e->out, PROFILE_STRING_TABLE);
     while (true) {
         pp_buffer_append(&e->out, text, valid);
-        if (valid == length)
+        if (valid == length) {
             break;
+        }
         pp_buffer_append(&e->out, replacement, sizeof(replacement) - 1);
         text += valid + 1;
         length -= valid + 1;
@@ -424,14 +444,17 @@ static void encode_text(encoder *e, const pp_string *string)
 static void encode_message(encoder *e)
 {
     const pp_profile *profile = e->profile;
-    for (uint32_t i = 0; i < profile->sample_type_count; i++)
+    for (uint32_t i = 0; i < profile->sample_type_count; i++) {
         encode_value_type(e, PROFILE_SAMPLE_TYPE, &profile->sample_type[i]);
+    }
     encode_and_name_samples(e);
-    if (has_failed(e))
+    if (has_failed(e)) {
         return;
+    }
     name_locations(e);
-    if (has_failed(e))
+    if (has_failed(e)) {
         return;
+    }
     encode_mappings(e);
     encode_locations(e);
     encode_functions(e);
@@ -441,13 +464,15 @@ static void encode_message(encoder *e)
     pp_wire_number_if(&e->out, PROFILE_DURATION_NANOS, (uint64_t)profile->duration_ns);
     encode_value_type(e, PROFILE_PERIOD_TYPE, &profile->period_type);
     pp_wire_number_if(&e->out, PROFILE_PERIOD, (uint64_t)profile->period);
-    for (size_t i = 0; i < profile->comment_count; i++)
+    for (size_t i = 0; i < profile->comment_count; i++) {
         pp_wire_number(&e->out, PROFILE_COMMENT, text_index(e, profile->comments[i]));
+    }
     pp_wire_number_if(&e->out, PROFILE_DEFAULT_SAMPLE_TYPE,
                       text_index(e, profile->default_sample_type));
 
-    for (uint32_t i = 0; i < e->strings.count; i++)
+    for (uint32_t i = 0; i < e->strings.count; i++) {
         encode_text(e, &e->strings.strings[i]);
+    }
 }
 
 int pp_proto_encode(const pp_profile *profile, pp_arena *arena, pprof_writer writer)
@@ -458,15 +483,18 @@ int pp_proto_encode(const pp_profile *profile, pp_arena *arena, pprof_writer wri
     pp_string_table_init(&e.strings, arena);
     pp_function_table_init(&e.functions, arena);
     pp_location_table_init(&e.locations, arena);
-    if (has_failed(&e))
+    if (has_failed(&e)) {
         goto out;
+    }
     encode_message(&e);
-    if (has_failed(&e))
+    if (has_failed(&e)) {
         goto out;
+    }
 
     pp_gzip *gzip = pp_gzip_new(arena, writer, GZIP_LEVEL);
-    if (gzip == NULL)
+    if (gzip == NULL) {
         goto out;
+    }
     pprof_writer compressed = pp_gzip_writer(gzip);
     compressed.write(compressed.ctx, e.out.data, e.out.size);
     error = pp_gzip_finish(gzip);

@@ -15,8 +15,9 @@ enum { SLOTS_MIN = 512 };
 static uint32_t hash_text(const char *text, size_t length)
 {
     uint32_t hash = 2166136261u;
-    for (size_t i = 0; i < length; i++)
+    for (size_t i = 0; i < length; i++) {
         hash = (hash ^ (uint8_t)text[i]) * 16777619u;
+    }
     return hash ^ hash >> 15;
 }
 
@@ -26,16 +27,19 @@ static bool resize(pp_string_table *table, uint32_t slot_count)
 {
     pp_string *strings = pp_arena_array(table->arena, slot_count / 2, sizeof(*strings));
     uint32_t *slots = pp_arena_array(table->arena, slot_count, sizeof(*slots));
-    if (strings == NULL || slots == NULL)
+    if (strings == NULL || slots == NULL) {
         return false;
+    }
     for (uint32_t index = 1; index < table->count; index++) {
         uint32_t slot = table->strings[index].hash & (slot_count - 1);
-        while (slots[slot] != 0)
+        while (slots[slot] != 0) {
             slot = (slot + 1) & (slot_count - 1);
+        }
         slots[slot] = index;
     }
-    if (table->count > 0)
+    if (table->count > 0) {
         memcpy(strings, table->strings, table->count * sizeof(*strings));
+    }
     table->strings = strings;
     table->slots = slots;
     table->slot_count = slot_count;
@@ -54,17 +58,20 @@ void pp_string_table_init(pp_string_table *table, pp_arena *arena)
 
 uint32_t pp_string_table_index(pp_string_table *table, const char *text, size_t length)
 {
-    if (length == 0 || table->failed)
+    if (length == 0 || table->failed) {
         return 0;
-    if (length > UINT32_MAX)
+    }
+    if (length > UINT32_MAX) {
         length = UINT32_MAX;
+    }
     uint32_t hash = hash_text(text, length);
     uint32_t slot = hash & (table->slot_count - 1);
     for (; table->slots[slot] != 0; slot = (slot + 1) & (table->slot_count - 1)) {
         const pp_string *known = &table->strings[table->slots[slot]];
         if (known->hash == hash && known->length == length &&
-            memcmp(known->text, text, length) == 0)
+            memcmp(known->text, text, length) == 0) {
             return table->slots[slot];
+        }
     }
 
     if (table->count == table->slot_count / 2) {
@@ -73,8 +80,9 @@ uint32_t pp_string_table_index(pp_string_table *table, const char *text, size_t 
             return 0;
         }
         slot = hash & (table->slot_count - 1);
-        while (table->slots[slot] != 0)
+        while (table->slots[slot] != 0) {
             slot = (slot + 1) & (table->slot_count - 1);
+        }
     }
     table->slots[slot] = table->count;
     table->strings[table->count] = (pp_string){text, (uint32_t)length, hash};

@@ -38,17 +38,21 @@ int pp_frame_lines_init(pp_frame_lines *frames, const pp_profile *profile, bool 
     pp_location_table_init(&frames->locations, arena);
     for (size_t i = 0; i < profile->sample_count; i++) {
         const pp_profile_sample *sample = &profile->samples[i];
-        for (uint32_t k = 0; k < sample->depth; k++)
+        for (uint32_t k = 0; k < sample->depth; k++) {
             pp_location_table_id(&frames->locations, sample->pc[k] - 1);
+        }
     }
-    if (frames->locations.failed)
+    if (frames->locations.failed) {
         return -ENOMEM;
+    }
     int error = pp_location_names_find(profile, &frames->locations, arena, &frames->names);
-    if (error == 0)
+    if (error == 0) {
         error = pp_location_names_demangle(&frames->names, frames->locations.count, arena);
-    if (error == 0)
+    }
+    if (error == 0) {
         error = pp_shown_frames_init(&frames->shown, profile, &frames->locations, &frames->names,
                                      arena);
+    }
     return error;
 }
 
@@ -59,16 +63,18 @@ static frame frame_of(pp_frame_lines *frames, uintptr_t pc, uint32_t inlined, ui
     frame f = {.address = pc - 1};
     uint32_t id = pp_location_table_id(&frames->locations, f.address);
     *count = 1;
-    if (id == 0)
+    if (id == 0) {
         return f;
+    }
     const pp_symbol *symbol = &frames->names.symbols[id - 1];
     const pp_lines *lines = &frames->names.lines[id - 1];
     uint32_t mapping = frames->locations.locations[id - 1].mapping;
     f.name = symbol->is_place ? NULL : symbol->name; /* Go shows only the address, too */
     f.text = symbol->is_place ? NULL : frames->names.demangled[id - 1];
     f.offset = f.address - symbol->entry;
-    if (mapping > 0 && mapping <= frames->profile->mapping_count)
+    if (mapping > 0 && mapping <= frames->profile->mapping_count) {
         f.module = frames->profile->mappings[mapping - 1].path;
+    }
     if (inlined < lines->count) {
         f.line = &lines->line[inlined];
         f.name = f.line->function;
@@ -83,11 +89,13 @@ static bool next_frame(pp_frame_lines *frames, const pp_profile_sample *sample, 
                        place *at, frame *f)
 {
     uint32_t count = 0;
-    if (at->pc >= end)
+    if (at->pc >= end) {
         return false;
+    }
     *f = frame_of(frames, sample->pc[at->pc], at->inlined, &count);
-    if (++at->inlined >= count)
+    if (++at->inlined >= count) {
         *at = (place){.pc = at->pc + 1};
+    }
     return true;
 }
 
@@ -103,8 +111,9 @@ static size_t hex_digits(uint64_t number)
 static size_t text_width(const char *text)
 {
     size_t width = 0;
-    for (; *text != '\0'; text++)
+    for (; *text != '\0'; text++) {
         width += ((unsigned char)*text & 0xc0) != 0x80;
+    }
     return width;
 }
 
@@ -122,8 +131,9 @@ static size_t name_width(const frame *f)
 static void pad(pp_text_stream *out, size_t cell, size_t widest)
 {
     size_t column = (widest + 1 + TAB - 1) / TAB * TAB;
-    for (; cell < column; cell = (cell / TAB + 1) * TAB)
+    for (; cell < column; cell = (cell / TAB + 1) * TAB) {
         pp_text_stream_add(out, "\t");
+    }
 }
 
 /* Measures the columns of a block: the lines from frame `f`, which precedes `at`, as long as the
@@ -179,8 +189,9 @@ void pp_frame_lines_write(pp_frame_lines *frames, const pp_profile_sample *sampl
         if (f.name == NULL) {
             pp_text_stream_hex(out, f.address);
         } else {
-            if (!in_block)
+            if (!in_block) {
                 measure_block(frames, sample, range.end, f, at, &widest_address, &widest_name);
+            }
             write_named(&f, widest_address, widest_name, out);
         }
         in_block = f.name != NULL;
@@ -196,8 +207,9 @@ int pp_text_rows_write(pp_text_stream *out, const pp_profile *profile, pp_text_r
     int error = bare ? 0 : pp_frame_lines_init(&frames, profile, hide_allocators, arena);
     for (size_t i = 0; error == 0 && out->error == 0 && i < profile->sample_count; i++) {
         row(out, &profile->samples[i]);
-        if (!bare)
+        if (!bare) {
             pp_frame_lines_write(&frames, &profile->samples[i], out);
+        }
     }
     return error;
 }
@@ -209,11 +221,13 @@ int pp_text_rows_and_maps_finish(pp_text_stream *out, const pp_profile *profile,
     size_t maps_length = 0;
     int maps_error = pp_maps_text_if_any(arena, &maps, &maps_length);
     int error = pp_text_rows_write(out, profile, row, bare, hide_allocators, arena);
-    if (error != 0)
+    if (error != 0) {
         pp_text_stream_fail(out, error);
+    }
     pp_text_stream_add(out, "\n--- Memory map: ---\n");
-    if (maps_error == 0)
+    if (maps_error == 0) {
         pp_text_stream_bytes(out, maps, maps_length);
+    }
     int write_error = pp_text_stream_finish(out);
     return write_error != 0 ? write_error : maps_error;
 }

@@ -20,30 +20,34 @@ static uint64_t tag(uint32_t field, unsigned type)
 void pp_wire_varint(pp_buffer *out, uint64_t value)
 {
     uint8_t *at = pp_buffer_reserve(out, PP_VARINT_MAX);
-    if (at != NULL)
+    if (at != NULL) {
         out->size = (size_t)(pp_varint_put(at, value) - out->data);
+    }
 }
 
 void pp_wire_number(pp_buffer *out, uint32_t field, uint64_t value)
 {
     uint8_t *at = pp_buffer_reserve(out, field_head_max);
-    if (at == NULL)
+    if (at == NULL) {
         return;
+    }
     at = pp_varint_put(at, tag(field, TYPE_VARINT));
     out->size = (size_t)(pp_varint_put(at, value) - out->data);
 }
 
 void pp_wire_number_if(pp_buffer *out, uint32_t field, uint64_t value)
 {
-    if (value != 0)
+    if (value != 0) {
         pp_wire_number(out, field, value);
+    }
 }
 
 void pp_wire_bytes(pp_buffer *out, uint32_t field, const void *data, size_t size)
 {
     uint8_t *at = pp_buffer_reserve(out, field_head_max);
-    if (at == NULL)
+    if (at == NULL) {
         return;
+    }
     at = pp_varint_put(at, tag(field, TYPE_BYTES));
     out->size = (size_t)(pp_varint_put(at, size) - out->data);
     pp_buffer_append(out, data, size);
@@ -52,8 +56,9 @@ void pp_wire_bytes(pp_buffer *out, uint32_t field, const void *data, size_t size
 size_t pp_wire_open(pp_buffer *out, uint32_t field)
 {
     uint8_t *at = pp_buffer_reserve(out, PP_VARINT_MAX + 1);
-    if (at == NULL)
+    if (at == NULL) {
         return out->size;
+    }
     at = pp_varint_put(at, tag(field, TYPE_BYTES));
     *at++ = 0;
     out->size = (size_t)(at - out->data);
@@ -62,8 +67,9 @@ size_t pp_wire_open(pp_buffer *out, uint32_t field)
 
 void pp_wire_close(pp_buffer *out, size_t opened)
 {
-    if (pp_buffer_reserve(out, PP_VARINT_MAX) == NULL)
+    if (pp_buffer_reserve(out, PP_VARINT_MAX) == NULL) {
         return;
+    }
     size_t size = out->size - opened;
     uint8_t prefix[PP_VARINT_MAX];
     size_t prefix_size = (size_t)(pp_varint_put(prefix, size) - prefix);

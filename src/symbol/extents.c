@@ -53,8 +53,9 @@ static uint64_t read_number(bytes *b, unsigned size)
         b->failed = true;
         return 0;
     }
-    for (unsigned i = 0; i < size; i++)
+    for (unsigned i = 0; i < size; i++) {
         value |= (uint64_t)b->at[i] << (8 * i);
+    }
     b->at += size;
     return value;
 }
@@ -86,21 +87,24 @@ static unsigned width_of(uint64_t encoding)
 /* Skips a length field: four bytes, or twelve. */
 static void take_length(bytes *b)
 {
-    if (read_number(b, 4) == UINT32_MAX)
+    if (read_number(b, 4) == UINT32_MAX) {
         read_number(b, 8);
+    }
 }
 
 /* The letters of a CIE name the fields of its data. R, the encoding of addresses, may come last. */
 static unsigned width_by_letters(bytes *b, const uint8_t *letters)
 {
     for (; *letters != '\0' && *letters != 'R' && !b->failed; letters++) {
-        if (*letters == 'P')
+        if (*letters == 'P') {
             read_number(b, width_of(read_number(b, 1)));
-        else if (*letters == 'L')
+        } else if (*letters == 'L') {
             read_number(b, 1);
+        }
     }
-    if (*letters == '\0')
+    if (*letters == '\0') {
         return 8;
+    }
     unsigned width = width_of(read_number(b, 1));
     return b->failed ? 0 : width;
 }
@@ -115,15 +119,18 @@ static unsigned read_cie(const pp_elf *elf, uint64_t offset)
     const uint8_t *letters = b.at;
     while (read_number(&b, 1) != '\0') {
     }
-    if (b.failed || id != 0 || (version != 1 && version != 3))
+    if (b.failed || id != 0 || (version != 1 && version != 3)) {
         return 0;
-    if (*letters == '\0')
+    }
+    if (*letters == '\0') {
         return 8;
+    }
     skip_leb(&b); /* alignments of code and data, register of the return address */
     skip_leb(&b);
     skip_leb(&b);
-    if (*letters != 'z')
+    if (*letters != 'z') {
         return 0;
+    }
     skip_leb(&b); /* the size of the fields */
     return width_by_letters(&b, letters + 1);
 }
@@ -133,10 +140,12 @@ static bytes bytes_at(table *t, uint64_t address, uint64_t *offset)
 {
     Elf64_Phdr *segment = &t->segment;
     if ((address < segment->p_vaddr || address - segment->p_vaddr >= segment->p_filesz) &&
-        !pp_elf_segment_of(t->elf, address, segment))
+        !pp_elf_segment_of(t->elf, address, segment)) {
         return (bytes){NULL, NULL, true};
-    if (__builtin_add_overflow(segment->p_offset, address - segment->p_vaddr, offset))
+    }
+    if (__builtin_add_overflow(segment->p_offset, address - segment->p_vaddr, offset)) {
         return (bytes){NULL, NULL, true};
+    }
     uint64_t skip = *offset - t->window_offset;
     if (*offset < t->window_offset || skip > t->window_size || t->window_size - skip < ENTRY_SIZE) {
         t->window_offset = *offset;
@@ -157,8 +166,9 @@ static pp_extent read_entry(table *t, uint64_t address, uint64_t start)
     take_length(&b);
     uint64_t cie = offset + (uint64_t)(b.at - begin);
     uint64_t distance = read_number(&b, 4);
-    if (b.failed || distance == 0 || distance > cie)
+    if (b.failed || distance == 0 || distance > cie) {
         return (pp_extent){0, 0};
+    }
     cie -= distance;
     if (cie != t->cie || t->cie_width == 0) {
         t->cie = cie;
@@ -166,8 +176,9 @@ static pp_extent read_entry(table *t, uint64_t address, uint64_t start)
     }
     read_number(&b, t->cie_width);
     uint64_t size = read_number(&b, t->cie_width);
-    if (b.failed || t->cie_width == 0 || __builtin_add_overflow(start, size, &limit))
+    if (b.failed || t->cie_width == 0 || __builtin_add_overflow(start, size, &limit)) {
         return (pp_extent){0, 0};
+    }
     return (pp_extent){start, limit};
 }
 
@@ -179,8 +190,9 @@ static bool open_table(table *t, const pp_elf *elf)
     uint64_t offset, size;
     t->elf = elf;
     t->last_entry = UINT64_MAX;
-    if (!pp_elf_frame_header(elf, &t->address, &offset, &size))
+    if (!pp_elf_frame_header(elf, &t->address, &offset, &size)) {
         return false;
+    }
     bytes b = {data, data + pp_elf_read_some(elf, offset, data, sizeof(data)), false};
     uint64_t version = read_number(&b, 1);
     uint64_t frame_encoding = read_number(&b, 1);
@@ -191,11 +203,13 @@ static bool open_table(table *t, const pp_elf *elf)
     t->count = read_number(&b, 4);
     uint64_t head = (uint64_t)(b.at - data);
     if (b.failed || version != 1 || (frame_width != 4 && frame_encoding != ENCODING_OMIT) ||
-        count_encoding != ENCODING_UDATA4 || table_encoding != TABLE_ENCODING || head > size)
+        count_encoding != ENCODING_UDATA4 || table_encoding != TABLE_ENCODING || head > size) {
         return false;
+    }
     t->offset = offset + head;
-    if (t->count > (size - head) / 8)
+    if (t->count > (size - head) / 8) {
         t->count = (size - head) / 8;
+    }
     return t->count > 0;
 }
 
@@ -228,16 +242,18 @@ static void settle(search *s)
         t->last_entry = entry;
         t->last = read_entry(t, entry, own_address(s, s->nearest.start));
     }
-    if (address >= t->last.start && address < t->last.limit)
+    if (address >= t->last.start && address < t->last.limit) {
         s->extents[s->next] = t->last;
+    }
 }
 
 /* An address below `start` belongs to the nearest entry, or to none. */
 static void settle_below(search *s, uint64_t start)
 {
     for (; s->next < s->count && s->addresses[s->next] < start; s->next++) {
-        if (s->any)
+        if (s->any) {
             settle(s);
+        }
     }
 }
 
@@ -247,16 +263,19 @@ void pp_extents_find(const pp_elf *elf, const uint64_t *addresses, size_t count,
     memset(extents, 0, count * sizeof(*extents));
     pair *window = pp_arena_array(scratch, WINDOW_ENTRIES, sizeof(*window));
     search *s = pp_arena_alloc(scratch, sizeof(*s));
-    if (window == NULL || s == NULL || !open_table(&s->t, elf))
+    if (window == NULL || s == NULL || !open_table(&s->t, elf)) {
         return;
+    }
     s->addresses = addresses;
     s->extents = extents;
     s->count = count;
     for (uint64_t done = 0, size; done < s->t.count && s->next < count; done += size) {
         uint64_t left = s->t.count - done;
         size = left < WINDOW_ENTRIES ? left : WINDOW_ENTRIES;
-        if (!pp_elf_read(elf, s->t.offset + done * sizeof(*window), window, size * sizeof(*window)))
+        if (!pp_elf_read(elf, s->t.offset + done * sizeof(*window), window,
+                         size * sizeof(*window))) {
             return;
+        }
         for (size_t i = 0; i < size; i++) {
             settle_below(s, own_address(s, window[i].start));
             s->nearest = window[i];

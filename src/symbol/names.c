@@ -63,8 +63,9 @@ typedef struct resolver {
 /* Copies bytes of the names; `offset` and `size` are inside the names. */
 static size_t copy_names(const resolver *r, uint64_t offset, char *to, size_t size)
 {
-    if (r->names == NULL)
+    if (r->names == NULL) {
         return pp_elf_read_some(r->elf, r->table.names_offset + offset, to, size);
+    }
     memcpy(to, r->names + offset, size);
     return size;
 }
@@ -78,10 +79,12 @@ static size_t read_name(const resolver *r, uint32_t offset, char *to, size_t roo
     bool complete = offset >= r->table.names_size;
     while (!complete && length < room - 1) {
         uint64_t left = r->table.names_size - offset - length;
-        if (chunk > room - 1 - length)
+        if (chunk > room - 1 - length) {
             chunk = room - 1 - length;
-        if (chunk > left)
+        }
+        if (chunk > left) {
             chunk = (size_t)left;
+        }
         size_t got = copy_names(r, offset + length, to + length, chunk);
         size_t part = strnlen(to + length, got);
         length += part;
@@ -101,8 +104,9 @@ static int compare_names(const char *left, const char *right)
 {
     size_t left_underscores = strspn(left, "_");
     size_t right_underscores = strspn(right, "_");
-    if (left_underscores != right_underscores)
+    if (left_underscores != right_underscores) {
         return left_underscores < right_underscores ? -1 : 1;
+    }
     return strcmp(left, right);
 }
 
@@ -110,10 +114,12 @@ static int compare_names(const char *left, const char *right)
  * beginnings are equal. */
 static bool name_precedes(resolver *r, uint32_t left, uint32_t right)
 {
-    if (left == right)
+    if (left == right) {
         return false;
-    if (left == r->compared[0] && right == r->compared[1])
+    }
+    if (left == r->compared[0] && right == r->compared[1]) {
         return r->precedes;
+    }
     size_t room = NAME_FIRST_READ;
     size_t length = read_name(r, left, r->name[0], room);
     read_name(r, right, r->name[1], room);
@@ -146,8 +152,9 @@ static uint8_t rank_of(const Elf64_Sym *symbol)
     unsigned binding = ELF64_ST_BIND(symbol->st_info);
     unsigned visibility = ELF64_ST_VISIBILITY(symbol->st_other);
     uint8_t rank = binding == STB_WEAK ? 1 : binding == STB_LOCAL ? RANK_LOCAL : 0;
-    if (binding != STB_LOCAL && (visibility == STV_HIDDEN || visibility == STV_INTERNAL))
+    if (binding != STB_LOCAL && (visibility == STV_HIDDEN || visibility == STV_INTERNAL)) {
         rank = 3;
+    }
     return symbol->st_size == 0 ? (uint8_t)(rank + RANK_NO_SIZE) : rank;
 }
 
@@ -163,11 +170,13 @@ static bool is_local(const candidate *symbol)
 static bool is_function(const Elf64_Sym *symbol)
 {
     if (symbol->st_name == 0 || symbol->st_shndx == SHN_UNDEF ||
-        (symbol->st_shndx >= SHN_LORESERVE && symbol->st_shndx != SHN_XINDEX))
+        (symbol->st_shndx >= SHN_LORESERVE && symbol->st_shndx != SHN_XINDEX)) {
         return false;
+    }
     unsigned type = ELF64_ST_TYPE(symbol->st_info);
-    if (type == STT_NOTYPE)
+    if (type == STT_NOTYPE) {
         return ELF64_ST_BIND(symbol->st_info) != STB_LOCAL;
+    }
     return type == STT_FUNC || type == STT_GNU_IFUNC;
 }
 
@@ -187,8 +196,9 @@ static size_t lower_bound(const resolver *r, uintptr_t address)
 static void consider_covering(resolver *r, candidate *best, const candidate *next)
 {
     if (!best->found || next->rank < best->rank ||
-        (next->rank == best->rank && name_precedes(r, next->name, best->name)))
+        (next->rank == best->rank && name_precedes(r, next->name, best->name))) {
         *best = *next;
+    }
 }
 
 static void consider_preceding(resolver *r, candidate *nearest, const candidate *next)
@@ -204,8 +214,9 @@ static void weigh_symbol(resolver *r, const Elf64_Sym *symbol)
 {
     uintptr_t start = symbol->st_value + r->bias;
     size_t first = lower_bound(r, start);
-    if (first == r->count)
+    if (first == r->count) {
         return;
+    }
     candidate next = {
         .value = symbol->st_value,
         .name = symbol->st_name,
@@ -215,8 +226,9 @@ static void weigh_symbol(resolver *r, const Elf64_Sym *symbol)
     };
     consider_preceding(r, &r->preceding[first], &next);
     uintptr_t limit;
-    if (__builtin_add_overflow(start, symbol->st_size, &limit))
+    if (__builtin_add_overflow(start, symbol->st_size, &limit)) {
         limit = UINTPTR_MAX;
+    }
     for (size_t i = first; i < r->count && r->addresses[i] < limit && r->budget > 0; i++) {
         consider_covering(r, &r->covering[i], &next);
         r->budget--;
@@ -232,11 +244,13 @@ static void weigh_table(resolver *r, Elf64_Sym *window)
                                       wanted * sizeof(*window)) /
                      sizeof(*window);
         for (size_t i = 0; i < got; i++) {
-            if (is_function(&window[i]))
+            if (is_function(&window[i])) {
                 weigh_symbol(r, &window[i]);
+            }
         }
-        if (got < wanted)
+        if (got < wanted) {
             break;
+        }
         done += got;
     }
 }
@@ -247,8 +261,9 @@ static void weigh_table(resolver *r, Elf64_Sym *window)
 static bool within_section(const resolver *r, const candidate *symbol, uintptr_t address)
 {
     uint64_t start, limit;
-    if (!pp_elf_section_range(r->elf, symbol->section, &start, &limit))
+    if (!pp_elf_section_range(r->elf, symbol->section, &start, &limit)) {
         return r->elf->section_count == 0; /* an image without sections: the mapping is the limit */
+    }
     uint64_t own_address = address - r->bias;
     return own_address >= start && own_address < limit;
 }
@@ -260,14 +275,16 @@ static size_t store_names(resolver *r, pp_symbol *symbols, pp_arena *arena)
     uint32_t last_offset = 0;
     const char *last_name = NULL;
     for (size_t i = 0; i < r->count; i++) {
-        if (r->preceding[i].found)
+        if (r->preceding[i].found) {
             preceding = r->preceding[i]; /* nearer than any candidate of a lower address */
+        }
         const candidate *best = &r->covering[i];
         if (!best->found) {
             best = &preceding;
             if (!best->found || best->rank < RANK_NO_SIZE ||
-                !within_section(r, best, r->addresses[i]))
+                !within_section(r, best, r->addresses[i])) {
                 continue;
+            }
         }
         if (best->name != last_offset) {
             size_t length = read_name(r, best->name, r->name[0], NAME_MAX);
@@ -286,12 +303,14 @@ static size_t store_names(resolver *r, pp_symbol *symbols, pp_arena *arena)
 /* For many addresses, one large read is cheaper than a small read for each name. */
 static void load_names(resolver *r, pp_arena *scratch)
 {
-    if (r->table.names_size / NAMES_PER_ADDRESS > r->count)
+    if (r->table.names_size / NAMES_PER_ADDRESS > r->count) {
         return;
+    }
     size_t size = (size_t)r->table.names_size;
     char *names = pp_arena_alloc(scratch, size);
-    if (names != NULL && pp_elf_read(r->elf, r->table.names_offset, names, size))
+    if (names != NULL && pp_elf_read(r->elf, r->table.names_offset, names, size)) {
         r->names = names;
+    }
 }
 
 static size_t resolve_from(const pp_elf *elf, const pp_elf_symbols *table, uintptr_t bias,
@@ -317,8 +336,9 @@ static size_t resolve_from(const pp_elf *elf, const pp_elf_symbols *table, uintp
         weigh_table(&r, window);
         resolved = store_names(&r, symbols, arena);
     }
-    if (scratch.failed)
+    if (scratch.failed) {
         pp_elf_note_trouble();
+    }
     pp_arena_release(&scratch);
     return resolved;
 }
@@ -329,8 +349,9 @@ static bool is_same_build(const pp_elf *elf, const pp_mapping *mapping)
 {
     uint8_t found[PP_BUILD_ID_MAX];
     uint8_t found_size = 0;
-    if (!pp_elf_file_build_id(elf, found, &found_size))
+    if (!pp_elf_file_build_id(elf, found, &found_size)) {
         found_size = 0;
+    }
     return found_size == mapping->build_id_size &&
            memcmp(found, mapping->build_id, found_size) == 0;
 }
@@ -338,10 +359,12 @@ static bool is_same_build(const pp_elf *elf, const pp_mapping *mapping)
 /* Keeps the opened ELF (`error` is 0) if its build id is the mapping's. */
 static bool keep(pp_elf *elf, int error, const pp_mapping *mapping)
 {
-    if (error != 0)
+    if (error != 0) {
         return false;
-    if (is_same_build(elf, mapping))
+    }
+    if (is_same_build(elf, mapping)) {
         return true;
+    }
     pp_elf_close(elf);
     return false;
 }
@@ -363,9 +386,10 @@ static bool open_loaded(pp_elf *elf, const pp_mapping *mapping)
  */
 int pp_symbols_open(pp_elf *elf, const pp_mapping *mapping)
 {
-    if (mapping->in_memory)
+    if (mapping->in_memory) {
         return pp_elf_open_image(elf, (const void *)(mapping->start - mapping->offset),
                                  mapping->limit - (mapping->start - mapping->offset));
+    }
     if (mapping->path == NULL || mapping->path[0] != '/') { /* "", "[heap]", ...: no file */
         bool is_vdso = mapping->path != NULL && strcmp(mapping->path, "[vdso]") == 0;
         return is_vdso && open_loaded(elf, mapping) ? 0 : -1; /* another process's */
@@ -380,12 +404,14 @@ int pp_symbols_open(pp_elf *elf, const pp_mapping *mapping)
 size_t pp_symbols_resolve(const pp_mapping *mapping, const uintptr_t *addresses, size_t count,
                           pp_symbol *symbols, pp_arena *arena)
 {
-    if (count == 0)
+    if (count == 0) {
         return 0;
+    }
     memset(symbols, 0, count * sizeof(*symbols));
     pp_elf object, debug;
-    if (pp_symbols_open(&object, mapping) != 0)
+    if (pp_symbols_open(&object, mapping) != 0) {
         return 0;
+    }
 
     size_t resolved = 0;
     pp_elf_symbols table;
@@ -393,14 +419,16 @@ size_t pp_symbols_resolve(const pp_mapping *mapping, const uintptr_t *addresses,
         resolved = resolve_from(&object, &table, mapping->bias, addresses, count, symbols, arena);
     } else if (!mapping->in_memory && pp_elf_open_debug(&debug, debug_root, mapping->build_id,
                                                         mapping->build_id_size) == 0) {
-        if (pp_elf_symbols_by_section(&debug, SHT_SYMTAB, &table))
+        if (pp_elf_symbols_by_section(&debug, SHT_SYMTAB, &table)) {
             resolved =
                 resolve_from(&debug, &table, mapping->bias, addresses, count, symbols, arena);
+        }
         pp_elf_close(&debug);
     }
     if (resolved == 0 && (pp_elf_symbols_by_section(&object, SHT_DYNSYM, &table) ||
-                          pp_elf_symbols_by_dynamic(&object, &table)))
+                          pp_elf_symbols_by_dynamic(&object, &table))) {
         resolved = resolve_from(&object, &table, mapping->bias, addresses, count, symbols, arena);
+    }
     pp_elf_close(&object);
     return resolved;
 }

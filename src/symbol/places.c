@@ -44,11 +44,13 @@ static bool list_nameless(namer *n, const uintptr_t *addresses, const pp_symbol 
     n->extents = pp_arena_array(n->scratch, count, sizeof(*n->extents));
     n->wanted = pp_arena_array(n->scratch, count, sizeof(*n->wanted));
     n->stubs = pp_arena_array(n->scratch, count, sizeof(*n->stubs));
-    if (n->scratch->failed)
+    if (n->scratch->failed) {
         return false;
+    }
     for (size_t i = 0; i < count; i++) {
-        if (symbols[i].name != NULL)
+        if (symbols[i].name != NULL) {
             continue;
+        }
         n->own[n->count] = addresses[i] - n->mappings[n->index].bias;
         n->position[n->count++] = i;
     }
@@ -62,24 +64,28 @@ static void find_entry_code(namer *n)
     uint64_t entry = n->elf->header.e_entry;
     for (size_t i = 0; i < n->count; i++) {
         if (n->extents[i].limit == 0 && entry != 0 && n->own[i] >= entry &&
-            n->own[i] - entry < ENTRY_BYTES)
+            n->own[i] - entry < ENTRY_BYTES) {
             n->extents[i] = (pp_extent){entry, entry + ENTRY_BYTES};
+        }
     }
 }
 
 static void find_targets(namer *n)
 {
     size_t count = 0;
-    if (n->ifuncs.count == 0)
+    if (n->ifuncs.count == 0) {
         return;
+    }
     for (size_t i = 0; i < n->count; i++) {
         bool known = n->extents[i].limit == 0 || n->stubs[i].name != NULL;
-        if (!known && (count == 0 || n->wanted[count - 1].start != n->extents[i].start))
+        if (!known && (count == 0 || n->wanted[count - 1].start != n->extents[i].start)) {
             n->wanted[count++] = n->extents[i];
+        }
     }
-    if (count > 0)
+    if (count > 0) {
         pp_ifuncs_find(&n->ifuncs, n->elf, n->mappings, n->mapping_count, n->index, n->wanted,
                        count);
+    }
 }
 
 /* Returns [name of the file]+0x<address>. Omits the kernel's " (deleted)"; [vdso] has its own
@@ -91,23 +97,27 @@ static const char *place_text(const namer *n, uint64_t address)
     const char *base = pp_base_name(path);
     size_t length = strlen(base);
     size_t tail = sizeof(deleted) - 1;
-    if (length > tail && memcmp(base + length - tail, deleted, tail) == 0)
+    if (length > tail && memcmp(base + length - tail, deleted, tail) == 0) {
         length -= tail;
+    }
     bool bracketed = *base == '[';
     char digits[PP_HEX_BYTES];
     const char *hex = pp_hex(address, digits);
     size_t hex_length = strlen(hex);
     char *text = pp_arena_alloc(n->arena, length + hex_length + sizeof("[]+0x"));
-    if (text == NULL)
+    if (text == NULL) {
         return NULL;
+    }
     char *end = text;
-    if (!bracketed)
+    if (!bracketed) {
         *end++ = '[';
+    }
     /* NOLINTBEGIN(bugprone-not-null-terminated-result): the arena's memory is zeros */
     memcpy(end, base, length);
     end += length;
-    if (!bracketed)
+    if (!bracketed) {
         *end++ = ']';
+    }
     memcpy(end, "+0x", 3);
     memcpy(end + 3, hex, hex_length);
     /* NOLINTEND(bugprone-not-null-terminated-result) */
@@ -120,19 +130,22 @@ static pp_symbol name_of(const namer *n, size_t i, const pp_symbol *last)
 {
     uintptr_t bias = n->mappings[n->index].bias;
     const pp_extent *extent = &n->extents[i];
-    if (n->stubs[i].name != NULL)
+    if (n->stubs[i].name != NULL) {
         return (pp_symbol){.name = n->stubs[i].name, .entry = n->stubs[i].start + bias};
-    if (extent->limit == 0)
+    }
+    if (extent->limit == 0) {
         return (pp_symbol){0};
+    }
     const pp_ifunc *ifunc = pp_ifuncs_at(&n->ifuncs, extent, n->own[i]);
     pp_symbol symbol = {.is_place = ifunc == NULL};
     symbol.entry = (ifunc != NULL ? ifunc->target : extent->start) + bias;
-    if (last->name != NULL && last->entry == symbol.entry && last->is_place == symbol.is_place)
+    if (last->name != NULL && last->entry == symbol.entry && last->is_place == symbol.is_place) {
         symbol.name = last->name;
-    else if (ifunc != NULL)
+    } else if (ifunc != NULL) {
         symbol.name = pp_arena_text(n->arena, ifunc->name, strlen(ifunc->name));
-    else
+    } else {
         symbol.name = place_text(n, extent->start);
+    }
     return symbol;
 }
 
@@ -163,8 +176,9 @@ size_t pp_places_name(const pp_mapping *mappings, size_t mapping_count, size_t i
         .scratch = &scratch,
     };
     size_t named = 0;
-    if (pp_symbols_open(&elf, &mappings[index]) != 0)
+    if (pp_symbols_open(&elf, &mappings[index]) != 0) {
         return 0;
+    }
     if (list_nameless(&n, addresses, symbols, count)) {
         pp_extents_find(&elf, n.own, n.count, n.extents, &scratch);
         find_entry_code(&n);
@@ -173,8 +187,9 @@ size_t pp_places_name(const pp_mapping *mappings, size_t mapping_count, size_t i
         find_targets(&n);
         named = name_all(&n, symbols);
     }
-    if (scratch.failed)
+    if (scratch.failed) {
         pp_elf_note_trouble();
+    }
     pp_elf_close(&elf);
     pp_arena_release(&scratch);
     return named;
@@ -195,9 +210,10 @@ static void resolve(void *of_question)
     question *q = of_question;
     q->named =
         pp_symbols_resolve(&q->mappings[q->index], q->addresses, q->count, q->symbols, q->arena);
-    if (q->named < q->count)
+    if (q->named < q->count) {
         q->named += pp_places_name(q->mappings, q->mapping_count, q->index, q->addresses, q->count,
                                    q->symbols, q->arena);
+    }
 }
 
 size_t pp_places_resolve(const pp_mapping *mappings, size_t mapping_count, size_t index,

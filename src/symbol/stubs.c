@@ -36,8 +36,9 @@ typedef struct namer {
 
 static int compare_stubs(const pp_stub *a, const pp_stub *b)
 {
-    if (a->slot != b->slot)
+    if (a->slot != b->slot) {
         return a->slot < b->slot ? -1 : 1;
+    }
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
@@ -59,8 +60,9 @@ static void note_hit(namer *n, const pp_elf_stubs *section, uint64_t address, si
     hit *next = &n->hits[n->count];
     *next = (hit){.start = section->start + before, .index = index};
     size_t got = pp_elf_read_some(n->elf, section->offset + before, code, (size_t)size);
-    if (pp_stub_read(code, got, next->start, &next->stub))
+    if (pp_stub_read(code, got, next->start, &next->stub)) {
         n->count++;
+    }
 }
 
 static void find_hits(namer *n, const uint64_t *addresses, size_t count)
@@ -68,8 +70,9 @@ static void find_hits(namer *n, const uint64_t *addresses, size_t count)
     pp_elf_stubs section;
     for (uint64_t at = 0; pp_elf_stubs_next(n->elf, &at, &section);) {
         for (size_t i = 0; i < count && n->count < count; i++) {
-            if (addresses[i] >= section.start && addresses[i] < section.limit)
+            if (addresses[i] >= section.start && addresses[i] < section.limit) {
                 note_hit(n, &section, addresses[i], i);
+            }
         }
     }
 }
@@ -78,8 +81,9 @@ static void find_hits(namer *n, const uint64_t *addresses, size_t count)
 
 static const char *name_of(const namer *n, const Elf64_Rela *relocation)
 {
-    if (ELF64_R_TYPE(relocation->r_info) != PP_RELOCATION_IRELATIVE)
+    if (ELF64_R_TYPE(relocation->r_info) != PP_RELOCATION_IRELATIVE) {
         return pp_relocations_symbol_name(n->elf, &n->symbols, relocation, n->scratch);
+    }
     const pp_ifunc *ifunc = pp_ifuncs_of(n->ifuncs, (uint64_t)relocation->r_addend);
     return ifunc != NULL ? ifunc->name : NULL;
 }
@@ -88,8 +92,9 @@ static const char *with_suffix(const char *name, pp_arena *arena)
 {
     size_t length = strlen(name);
     char *text = pp_arena_alloc(arena, length + sizeof(suffix));
-    if (text == NULL)
+    if (text == NULL) {
         return NULL;
+    }
     memcpy(text, name, length);
     memcpy(text + length, suffix, sizeof(suffix));
     return text;
@@ -101,28 +106,33 @@ static void name_hits(namer *n, const pp_stub *stub, const Elf64_Rela *relocatio
     size_t low = 0, high = n->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (compare_stubs(&n->hits[middle].stub, stub) < 0)
+        if (compare_stubs(&n->hits[middle].stub, stub) < 0) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
-    if (low == n->count || compare_stubs(&n->hits[low].stub, stub) != 0)
+    if (low == n->count || compare_stubs(&n->hits[low].stub, stub) != 0) {
         return;
+    }
     const char *name = name_of(n, relocation);
     const char *text = name != NULL ? with_suffix(name, n->arena) : NULL;
-    for (; low < n->count && compare_stubs(&n->hits[low].stub, stub) == 0; low++)
+    for (; low < n->count && compare_stubs(&n->hits[low].stub, stub) == 0; low++) {
         n->hits[low].name = text;
+    }
 }
 
 static void weigh_relocation(void *context, const Elf64_Rela *relocation, uint64_t number)
 {
     namer *n = context;
     pp_stub by_slot = {.slot = relocation->r_offset};
-    if (by_slot.slot != 0)
+    if (by_slot.slot != 0) {
         name_hits(n, &by_slot, relocation);
+    }
     pp_stub by_number = {.number = (uint32_t)number};
-    if (number <= UINT32_MAX)
+    if (number <= UINT32_MAX) {
         name_hits(n, &by_number, relocation);
+    }
 }
 
 void pp_stubs_name(const pp_elf *elf, const pp_ifuncs *ifuncs, const uint64_t *addresses,
@@ -132,13 +142,15 @@ void pp_stubs_name(const pp_elf *elf, const pp_ifuncs *ifuncs, const uint64_t *a
     namer n = {.elf = elf, .ifuncs = ifuncs, .arena = arena, .scratch = &scratch};
     memset(names, 0, count * sizeof(*names));
     n.hits = pp_arena_array(&scratch, count, sizeof(*n.hits));
-    if (n.hits != NULL)
+    if (n.hits != NULL) {
         find_hits(&n, addresses, count);
+    }
     if (n.count > 0 && pp_relocations_symbols(elf, &n.symbols)) {
         pp_sort(n.hits, n.count, sizeof(*n.hits), compare_hits, NULL);
         pp_relocations_each(elf, weigh_relocation, &n, &scratch);
     }
-    for (size_t i = 0; i < n.count; i++)
+    for (size_t i = 0; i < n.count; i++) {
         names[n.hits[i].index] = (pp_stub_name){n.hits[i].name, n.hits[i].start};
+    }
     pp_arena_release(&scratch);
 }

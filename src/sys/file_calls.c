@@ -19,11 +19,13 @@ static bool libc_asks_by_path(void)
 {
     enum { FIRST = 33, LIMIT = 39 };
     const char *version = gnu_get_libc_version();
-    if (version[0] != '2' || version[1] != '.')
+    if (version[0] != '2' || version[1] != '.') {
         return false;
+    }
     unsigned minor = 0;
-    for (const char *c = version + 2; *c >= '0' && *c <= '9'; c++)
+    for (const char *c = version + 2; *c >= '0' && *c <= '9'; c++) {
         minor = 10 * minor + (unsigned)(*c - '0');
+    }
     return minor >= FIRST && minor < LIMIT;
 }
 
