@@ -154,7 +154,7 @@ static void load_once(void)
 
 /* ---- calling ---- */
 
-static bool find(const pp_mapping *mapping, const uintptr_t *addresses, size_t count,
+static bool find_lines(const pp_mapping *mapping, const uintptr_t *addresses, size_t count,
                  pp_lines *lines, pp_arena *arena)
 {
     int saved_errno = errno;
