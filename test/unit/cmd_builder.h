@@ -95,6 +95,34 @@ static inline void put_small_profile(cp_bytes *out)
     cp_bytes_release(&nested);
 }
 
+/* ---- texts ---- */
+
+/* A reader of one format. */
+typedef int text_decoder(const uint8_t *data, size_t length, cp_profile **out, cp_error *error);
+
+static inline cp_profile *decode_text(text_decoder *decode, const char *text)
+{
+    cp_profile *profile;
+    cp_error error;
+
+    if (decode((const uint8_t *)text, strlen(text), &profile, &error) < 0) {
+        fail_msg("%s", error.text);
+    }
+    return profile;
+}
+
+/* The text is refused, by an error that begins in this way. */
+static inline void expect_refusal(text_decoder *decode, const char *text, const char *expected)
+{
+    cp_profile *profile;
+    cp_error error;
+
+    assert_int_equal(decode((const uint8_t *)text, strlen(text), &profile, &error), -1);
+    if (strncmp(error.text, expected, strlen(expected)) != 0) {
+        fail_msg("expected '%s', found '%s'", expected, error.text);
+    }
+}
+
 /* ---- models ---- */
 
 /* Makes an empty profile of that type, with room for the parts that a test adds. */

@@ -16,13 +16,7 @@ static bool is_folded(const char *text)
 
 static cp_profile *read_text(const char *text)
 {
-    cp_profile *profile;
-    cp_error error;
-
-    if (cp_folded_decode((const uint8_t *)text, strlen(text), &profile, &error) < 0) {
-        fail_msg("%s", error.text);
-    }
-    return profile;
+    return decode_text(cp_folded_decode, text);
 }
 
 /* The samples as "VALUE: LEAF CALLER;", to be freed. */

@@ -11,14 +11,8 @@
 
 static cp_profile *read_text(const char *text)
 {
-    cp_profile *profile;
-    cp_error error;
-
     assert_true(cp_legacy_text_is((const uint8_t *)text, strlen(text)));
-    if (cp_legacy_text_decode((const uint8_t *)text, strlen(text), &profile, &error) < 0) {
-        fail_msg("%s", error.text);
-    }
-    return profile;
+    return decode_text(cp_legacy_text_decode, text);
 }
 
 /* The samples as "VALUE VALUE: ADDRESS ADDRESS;", to be freed. */
@@ -166,17 +160,10 @@ static void complaints_name_the_byte(void **state)
         {"heap_v2/1\n@ 0x1\nt*: 1: 1 [0: 0]\nt*: 1: 1 [0: 0]\n",
          "byte 32: line 4: expected one row t* for each stack"},
     };
-    cp_profile *profile;
-    cp_error error;
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *text = cases[i][0];
-        assert_int_equal(
-            cp_legacy_text_decode((const uint8_t *)text, strlen(text), &profile, &error), -1);
-        if (strncmp(error.text, cases[i][1], strlen(cases[i][1])) != 0) {
-            fail_msg("expected '%s', found '%s'", cases[i][1], error.text);
-        }
+        expect_refusal(cp_legacy_text_decode, cases[i][0], cases[i][1]);
     }
 }
 

@@ -17,13 +17,7 @@ static bool is_perf(const char *text)
 
 static cp_profile *read_text(const char *text)
 {
-    cp_profile *profile;
-    cp_error error;
-
-    if (cp_perf_script_decode((const uint8_t *)text, strlen(text), &profile, &error) < 0) {
-        fail_msg("%s", error.text);
-    }
-    return profile;
+    return decode_text(cp_perf_script_decode, text);
 }
 
 static void put_location(const cp_profile *profile, const cp_location *location, FILE *out)
@@ -199,23 +193,12 @@ static void other_texts_are_none(void **state)
     }
 }
 
-static void expect_error(const char *text, const char *expected)
-{
-    cp_profile *profile;
-    cp_error error;
-
-    assert_int_equal(cp_perf_script_decode((const uint8_t *)text, strlen(text), &profile, &error),
-                     -1);
-    if (strncmp(error.text, expected, strlen(expected)) != 0) {
-        fail_msg("expected '%s', found '%s'", expected, error.text);
-    }
-}
-
 static void complaints_name_byte_and_line(void **state)
 {
     (void)state;
-    expect_error("a 1 1.0: 1 c:\n\t1 f (x)\n\nrubbish\n", "byte 24: line 4: expected COMM PID/TID");
-    expect_error("\t1 f (x)\n", "byte 1: line 1: expected COMM PID/TID");
+    expect_refusal(cp_perf_script_decode, "a 1 1.0: 1 c:\n\t1 f (x)\n\nrubbish\n",
+                   "byte 24: line 4: expected COMM PID/TID");
+    expect_refusal(cp_perf_script_decode, "\t1 f (x)\n", "byte 1: line 1: expected COMM PID/TID");
 }
 
 static void a_flood_of_events_is_refused(void **state)
@@ -228,7 +211,7 @@ static void a_flood_of_events_is_refused(void **state)
         length += (size_t)snprintf(text + length, sizeof text - length,
                                    "a 1 1.0: 1 e%d:\n\t1 f (x)\n", i);
     }
-    expect_error(text, "byte 1590: line 129: expected at most 64 events");
+    expect_refusal(cp_perf_script_decode, text, "byte 1590: line 129: expected at most 64 events");
 }
 
 int main(void)
