@@ -89,7 +89,7 @@ void pp_code_query_learn(const char *maps_text)
 
 /* The executable mapping at `address`, or with THIS_OR_NEXT the next one. 0, -ENOENT if there is
  * none, or -errno. */
-static int ask(int maps, uint64_t address, uint64_t flags, char *name, question *q)
+static int query_mapping(int maps, uint64_t address, uint64_t flags, char *name, question *q)
 {
     *q = (question){.size = sizeof *q,
                     .flags = EXECUTABLE | flags,
@@ -161,7 +161,7 @@ static bool ask_kept(int maps, answers *a, char *name)
     }
     for (size_t i = 0; i < count; i++) {
         uint64_t start = __atomic_load_n(&known.start[i], __ATOMIC_RELAXED);
-        if (start < q.limit || ask(maps, start, 0, name, &q) != 0 || q.start != start ||
+        if (start < q.limit || query_mapping(maps, start, 0, name, &q) != 0 || q.start != start ||
             !add(a, &q, name)) {
             return false;
         }
@@ -176,7 +176,8 @@ static bool walk(int maps, answers *a, char *name)
     question q;
     int error = 0;
     a->count = a->counted = 0;
-    for (uint64_t at = 0; (error = ask(maps, at, THIS_OR_NEXT, name, &q)) == 0; at = q.limit) {
+    for (uint64_t at = 0; (error = query_mapping(maps, at, THIS_OR_NEXT, name, &q)) == 0;
+         at = q.limit) {
         if (!add(a, &q, name)) {
             return false;
         }

@@ -61,7 +61,7 @@ static bool needs_us(const struct dl_phdr_info *object, const ElfW(Dyn) * dynami
 }
 
 /* The first object is the program: if it has our code, libpprof.a was linked to it. */
-static int look_at(struct dl_phdr_info *object, size_t size, void *context)
+static int visit_object(struct dl_phdr_info *object, size_t size, void *context)
 {
     unsigned *seen = context;
     (void)size;
@@ -82,5 +82,5 @@ static int look_at(struct dl_phdr_info *object, size_t size, void *context)
 bool pp_is_linked(void)
 {
     unsigned seen = 0;
-    return !pp_late_is() && pp_libc_each_object(look_at, &seen) != 0;
+    return !pp_late_is() && pp_libc_each_object(visit_object, &seen) != 0;
 }

@@ -130,7 +130,7 @@ static const char *last_part(const char *path)
     return name;
 }
 
-static void tell(int process, int parent, pp_recorder_event event, const char *program)
+static void send_event(int process, int parent, pp_recorder_event event, const char *program)
 {
     static const char *const names[] = {"begins",  "ends",       "executes", "static",
                                         "foreign", "privileged", "cleared",  "confined"};
@@ -157,14 +157,14 @@ void pp_recorder_tell(pp_recorder_event event, const char *program)
 {
     if (pp_recorder_is_there()) {
         recorder.has_told = true;
-        tell(pp_task_process(), (int)pp_system_call(SYS_getppid), event, program);
+        send_event(pp_task_process(), (int)pp_system_call(SYS_getppid), event, program);
     }
 }
 
 void pp_recorder_tell_of(int child, pp_recorder_event event, const char *program)
 {
     if (pp_recorder_is_there()) {
-        tell(child, pp_task_process(), event, program);
+        send_event(child, pp_task_process(), event, program);
     }
 }
 
