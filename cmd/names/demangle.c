@@ -37,7 +37,7 @@ static bool is_one_line(const char *name)
     return !strpbrk(name, "\n\r");
 }
 
-/* Makes the results of all symbols that have no longer name in this mode. */
+/* Makes the names that c++filt has not made. */
 static void make_short_names(const char *const *symbols, size_t count, cp_demangle_mode mode,
                              char **names)
 {
@@ -45,8 +45,8 @@ static void make_short_names(const char *const *symbols, size_t count, cp_demang
     pp_demangler demangler = pp_demangler_begin(&arena);
 
     for (size_t i = 0; i < count; i++) {
-        bool is_short = mode == CP_DEMANGLE_SIMPLE || pp_rust_is_first_scheme(symbols[i]);
-        if (is_short && is_mangled(symbols[i])) {
+        bool is_short = mode <= CP_DEMANGLE_GO_1_19 || pp_rust_is_first_scheme(symbols[i]);
+        if (is_short && !names[i] && is_mangled(symbols[i])) {
             const char *name = pp_demangle(&demangler, symbols[i]);
             names[i] = name != symbols[i] ? cp_heap_copy(name, strlen(name)) : NULL;
         }
@@ -113,6 +113,14 @@ static void run_batch(batch *b)
     b->count = b->bytes = 0;
 }
 
+/* Whether the name has more in this mode than the short one. Rust's first scheme has no arguments. */
+static bool has_more(const char *symbol, cp_demangle_mode mode)
+{
+    bool wanted = mode == CP_DEMANGLE_GO_1_19 ? strncmp(symbol, "_R", 2) == 0 : is_mangled(symbol);
+
+    return wanted && mode != CP_DEMANGLE_SIMPLE && !pp_rust_is_first_scheme(symbol);
+}
+
 static void make_long_names(const char *const *symbols, size_t count, cp_demangle_mode mode,
                             char **names)
 {
@@ -125,8 +133,7 @@ static void make_long_names(const char *const *symbols, size_t count, cp_demangl
     }
     for (size_t i = 0; i < count; i++) {
         size_t bytes = strlen(symbols[i]) + 1;
-        if (names[i] || !is_mangled(symbols[i]) || !is_one_line(symbols[i]) ||
-            bytes > SYMBOL_BYTES) {
+        if (!has_more(symbols[i], mode) || !is_one_line(symbols[i]) || bytes > SYMBOL_BYTES) {
             continue;
         }
         if (b->count == BATCH || b->bytes + bytes > BATCH_BYTES) {
@@ -215,7 +222,7 @@ static char *shorten(const char *name, cp_demangle_mode mode)
 
     if (mode <= CP_DEMANGLE_TEMPLATES && reads_like_cplusplus(name)) {
         cut_pairs(result, '(', ')');
-        if (mode == CP_DEMANGLE_SIMPLE) {
+        if (mode <= CP_DEMANGLE_GO_1_19) {
             cut_pairs(result, '<', '>');
         }
     }
@@ -226,10 +233,8 @@ void cp_demangle(const char *const *symbols, size_t count, cp_demangle_mode mode
 {
     memset(names, 0, count * sizeof *names);
     if (mode != CP_DEMANGLE_NONE) {
-        make_short_names(symbols, count, mode, names);
-    }
-    if (mode == CP_DEMANGLE_TEMPLATES || mode == CP_DEMANGLE_FULL) {
         make_long_names(symbols, count, mode, names);
+        make_short_names(symbols, count, mode, names);
     }
     for (size_t i = 0; i < count; i++) {
         if (!names[i]) {

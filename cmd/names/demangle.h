@@ -11,10 +11,11 @@
 
 #include <stddef.h>
 
-/* How much of a name is shown. All modes but SIMPLE read the symbol, even if the profile has a
+/* How much of a name is shown. All modes after CP_DEMANGLE_GO_1_19 read the symbol, even if the profile has a
  * readable name for the function. */
 typedef enum cp_demangle_mode {
     CP_DEMANGLE_SIMPLE,    /* the short name: overloads and template instances are one */
+    CP_DEMANGLE_GO_1_19,   /* the same, but Rust's generic arguments are written out */
     CP_DEMANGLE_TEMPLATES, /* with template arguments */
     CP_DEMANGLE_FULL,      /* with parameters and return types as well */
     CP_DEMANGLE_NONE       /* the symbol */

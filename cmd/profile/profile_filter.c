@@ -31,7 +31,7 @@ void cp_profile_demangle_as(cp_profile *profile, cp_demangle_mode mode)
     for (uint32_t i = 0; i < profile->function_count; i++) {
         cp_function *function = &profile->functions[i];
 
-        if (mode != CP_DEMANGLE_SIMPLE && function->name && function->system_name) {
+        if (mode > CP_DEMANGLE_GO_1_19 && function->name && function->system_name) {
             function->name = function->system_name;
         }
         if (mode != CP_DEMANGLE_NONE &&

@@ -19,8 +19,8 @@ typedef struct cp_profile cp_profile;
  * gave it a name other than the symbol. */
 void cp_profile_demangle(cp_profile *profile);
 
-/* cp_profile_demangle_as() does so in any mode. In modes other than SIMPLE the symbol has
- * precedence over the writer's name. */
+/* cp_profile_demangle_as() does so in any mode. In modes of longer names, and of none, the
+ * symbol has precedence over the writer's name. */
 void cp_profile_demangle_as(cp_profile *profile, cp_demangle_mode mode);
 
 /* Removes file names that are URLs: such a name is where the profile came from, not the program. */

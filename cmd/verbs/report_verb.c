@@ -213,6 +213,9 @@ static int check_words(request *r)
     }
     if (r->style && strcmp(r->style, "go1.19") == 0) {
         r->options.style = CP_STYLE_GO_1_19;
+        if (r->sources.mode == CP_DEMANGLE_SIMPLE) {
+            r->sources.mode = CP_DEMANGLE_GO_1_19;
+        }
     }
     if (r->symbolize) {
         cp_lines_wanted_named(r->symbolize, &r->sources.lines.wanted);

@@ -128,12 +128,15 @@ static void modes_show_more_of_a_name(void **state)
         {"[libc.so.6]+0x271d0", "[libc.so.6]+0x271d0", "[libc.so.6]+0x271d0",
          "[libc.so.6]+0x271d0"},
         {"main", "main", "main", "main"},
+        {"_RINvNtC3std3mem8align_ofdE", "std::mem::align_of::<>", "std::mem::align_of::<f64>",
+         "std::mem::align_of::<f64>"},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *expected[] = {names[i].simple, names[i].templates, names[i].full,
-                                  names[i].symbol};
+        bool is_rust = strncmp(names[i].symbol, "_R", 2) == 0;
+        const char *expected[] = {names[i].simple, is_rust ? names[i].full : names[i].simple,
+                                  names[i].templates, names[i].full, names[i].symbol};
         for (int mode = CP_DEMANGLE_SIMPLE; mode <= CP_DEMANGLE_NONE; mode++) {
             char *name = name_in_mode(names[i].symbol, (cp_demangle_mode)mode);
             assert_string_equal(name, expected[mode]);
