@@ -34,9 +34,11 @@
 enum {
     READY_MS = 15000,
     DETACH_MS = 5000,
-    CLOSING_MS = 10000, /* of an attachment of somebody else's that ends; most take 10 ms */
+    CLOSING_MS = 10000, /* an attachment of another cpprof ends; most take 10 ms */
     SAME_MS = 1000,
     LOADING_MS = 500,
+    CLOSE_MS = 200, /* between the ends of two connections */
+    LOSS_MS = 2000,
     NAP_MS = 2
 };
 
@@ -330,8 +332,22 @@ int cp_attachment_begin(cp_attachment *a, int pid, bool stays, cp_error *error)
     return fd >= 0 ? 0 : -1;
 }
 
+/* A process that executes a program ends the server's thread, and so one connection after the other, a
+ * moment before the new program is there. */
+static void wait_for_loss(const cp_attachment *a)
+{
+    long limit = now_ms() + LOSS_MS;
+    struct pollfd held = {.fd = a->holding, .events = POLLRDHUP};
+    bool is_held = poll(&held, 1, CLOSE_MS) == 0;
+
+    while (!is_held && pp_attach_image(a->pid) == a->image && !is_ending(a) && now_ms() < limit) {
+        cp_sleep_ms(NAP_MS);
+    }
+}
+
 const char *cp_attachment_loss(const cp_attachment *a)
 {
+    wait_for_loss(a);
     uint64_t now = a->image != 0 ? pp_attach_image(a->pid) : 0;
 
     if (now != 0 && now != a->image) {

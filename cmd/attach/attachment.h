@@ -32,7 +32,7 @@ typedef struct cp_attachment {
  */
 int cp_attachment_begin(cp_attachment *attachment, int pid, bool stays, cp_error *error);
 
-/* What has ended the attachment from outside, so that nothing is known of what was recorded; NULL:
+/* After a request has failed: what has ended the attachment from outside, so that nothing is known of what was recorded; NULL:
  * not known. */
 const char *cp_attachment_loss(const cp_attachment *attachment);
 
@@ -40,7 +40,7 @@ const char *cp_attachment_loss(const cp_attachment *attachment);
  * for a process that was reachable before. */
 void cp_attachment_end(cp_attachment *attachment);
 
-/* Ends an attachment that stays, whoever has begun it, and waits until the process is as it was.
+/* Ends an attachment that stays, also one of another cpprof, and waits until the process is as it was.
  * Returns 0, or -1 with a sentence. */
 int cp_attachment_detach(int pid, cp_error *error);
 

@@ -104,10 +104,12 @@ static void *ask_quietly(void *argument)
     return ask(argument);
 }
 
-/* The first of those that take time is asked by this thread, which shows the progress. */
-static void ask_all(request *requests, size_t count)
+/* The first of those that take time is asked by this thread, which shows the progress. Returns whether
+ * all have an answer. */
+static bool ask_all(request *requests, size_t count)
 {
     request *first = NULL;
+    bool good = true;
 
     for (size_t i = 0; i < count; i++) {
         request *r = &requests[i];
@@ -127,7 +129,9 @@ static void ask_all(request *requests, size_t count)
         } else if (r != first) {
             ask(r);
         }
+        good = good && r->status == 0;
     }
+    return good;
 }
 
 /* ---- answers ---- */
@@ -203,7 +207,7 @@ static int turn_on(reached *r, const cp_record_kinds *kinds, cp_error *error)
     return result;
 }
 
-/* An attachment of somebody else's goes on after this command. */
+/* An attachment of another cpprof goes on after this command. */
 static void turn_off(const reached *r)
 {
     cp_error unheard;
@@ -260,10 +264,8 @@ static int record_all(const char *root, reached *r, bool is_reached,
     if (is_reached && (r->attachment.begun || r->begun.count > 0)) {
         wait_for_time(requests, &r->attachment, options);
     }
-    if (is_reached) {
-        ask_all(requests, kinds->count);
-    }
-    const char *loss = is_reached ? cp_attachment_loss(&r->attachment) : NULL;
+    bool has_failed = is_reached && !ask_all(requests, kinds->count);
+    const char *loss = has_failed ? cp_attachment_loss(&r->attachment) : NULL;
     if (is_reached && !r->attachment.begun) {
         turn_off(r);
     }
