@@ -235,12 +235,13 @@ int cp_options_parse(const char *verb, const cp_option *options, bool stop_at_op
 
 void cp_options_visit(const cp_verb *verb, cp_option_visitor *visit, void *ctx)
 {
-    char name[] = "verb";
+    char name[32];
     char *argv[] = {name, NULL};
 
     if (!verb->run) {
         return;
     }
+    snprintf(name, sizeof name, "%s", verb->name);
     visitor.visit = visit;
     visitor.ctx = ctx;
     verb->run(1, argv);

@@ -72,7 +72,7 @@ enum { ANSWER_SECONDS = 2, COMMAND_BYTES = 1024 };
 
 /* ---- what /proc says ---- */
 
-/* A terminal does not obey what a process of somebody else's says. */
+/* A terminal must not obey what the process of another user says. */
 static char *copy_plain(cp_pool *pool, const char *text, size_t length)
 {
     char *printable = cp_printable(text, length);

@@ -14,6 +14,9 @@
 #include "report/report_text.h"
 #include "verbs/report_verb.h"
 
+#include <stddef.h>
+#include <string.h>
+
 /* ---- top ---- */
 
 const char cp_help_top[] =
@@ -44,14 +47,6 @@ static int print_top(cp_report *report, cp_regex *expression, bool json, FILE *o
     return 0;
 }
 
-int cp_run_top(int argc, char **argv)
-{
-    static const cp_report_verb verb = {
-        .sorts = true, .limits = true, .watches = true, .name = "top", .print = print_top};
-
-    return cp_report_verb_run(&verb, argc, argv);
-}
-
 /* ---- peek ---- */
 
 const char cp_help_peek[] =
@@ -68,17 +63,6 @@ static int print_peek(cp_report *report, cp_regex *expression, bool json, FILE *
 {
     cp_report_build_graph_around(report, expression);
     return (json ? cp_report_json_tree : cp_report_print_tree)(report, expression, out, error);
-}
-
-int cp_run_peek(int argc, char **argv)
-{
-    static const cp_report_verb verb = {.sorts = true,
-                                        .name = "peek",
-                                        .has_expression = true,
-                                        .untrimmed = true,
-                                        .print = print_peek};
-
-    return cp_report_verb_run(&verb, argc, argv);
 }
 
 /* ---- tree ---- */
@@ -100,14 +84,6 @@ static int print_tree(cp_report *report, cp_regex *expression, bool json, FILE *
     return (json ? cp_report_json_tree : cp_report_print_tree)(report, expression, out, error);
 }
 
-int cp_run_tree(int argc, char **argv)
-{
-    static const cp_report_verb verb = {
-        .sorts = true, .limits = true, .name = "tree", .node_count = 80, .print = print_tree};
-
-    return cp_report_verb_run(&verb, argc, argv);
-}
-
 /* ---- traces ---- */
 
 const char cp_help_traces[] =
@@ -125,14 +101,6 @@ static int print_traces(cp_report *report, cp_regex *expression, bool json, FILE
     (void)expression, (void)error;
     (json ? cp_report_json_traces : cp_report_print_traces)(report, out);
     return 0;
-}
-
-int cp_run_traces(int argc, char **argv)
-{
-    static const cp_report_verb verb = {
-        .name = "traces", .shows_samples = true, .print = print_traces};
-
-    return cp_report_verb_run(&verb, argc, argv);
 }
 
 /* ---- tags ---- */
@@ -167,13 +135,6 @@ static int print_tags(cp_report *report, cp_regex *expression, bool json, FILE *
     return 0;
 }
 
-int cp_run_tags(int argc, char **argv)
-{
-    static const cp_report_verb verb = {.name = "tags", .shows_samples = true, .print = print_tags};
-
-    return cp_report_verb_run(&verb, argc, argv);
-}
-
 /* ---- raw ---- */
 
 const char cp_help_raw[] =
@@ -193,13 +154,30 @@ static int print_raw(cp_report *report, cp_regex *expression, bool json, FILE *o
     return 0;
 }
 
-int cp_run_raw(int argc, char **argv)
-{
-    static const cp_report_verb verb = {.name = "raw",
-                                        .untrimmed = true,
-                                        .shows_samples = true,
-                                        .shows_addresses = true,
-                                        .print = print_raw};
+/* ---- all ---- */
 
-    return cp_report_verb_run(&verb, argc, argv);
+int cp_run_report(int argc, char **argv)
+{
+    static const cp_report_verb verbs[] = {
+        {.name = "top", .sorts = true, .limits = true, .watches = true, .print = print_top},
+        {.name = "peek",
+         .sorts = true,
+         .has_expression = true,
+         .untrimmed = true,
+         .print = print_peek},
+        {.name = "tree", .sorts = true, .limits = true, .node_count = 80, .print = print_tree},
+        {.name = "traces", .shows_samples = true, .print = print_traces},
+        {.name = "tags", .shows_samples = true, .print = print_tags},
+        {.name = "raw",
+         .untrimmed = true,
+         .shows_samples = true,
+         .shows_addresses = true,
+         .print = print_raw},
+    };
+    size_t i = 0;
+
+    while (strcmp(verbs[i].name, argv[0]) != 0) {
+        i++;
+    }
+    return cp_report_verb_run(&verbs[i], argc, argv);
 }

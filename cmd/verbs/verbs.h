@@ -2,7 +2,7 @@
  *
  * verbs.h: the verbs of cpprof, such as record and top.
  *
- * Each verb has one function, in cmd/verbs/verb_NAME.c or verb_reports.c. The table in verbs.c also names
+ * Each verb is one file, cmd/verbs/verb_NAME.c, with one function; verb_reports.c has six. The table in verbs.c also names
  * the verbs that this version does not have yet: a user who knows one from the manual then gets a
  * better answer than "unknown".
  */
@@ -34,12 +34,9 @@ extern const char cp_help_top[], cp_help_peek[], cp_help_tree[], cp_help_traces[
     cp_help_flame[], cp_help_web[], cp_help_dump[], cp_help_help[], cp_help_convert[],
     cp_help_symbolize[], cp_help_doctor[], cp_help_ps[], cp_help_configure[];
 
-int cp_run_top(int argc, char **argv);
-int cp_run_peek(int argc, char **argv);
-int cp_run_tree(int argc, char **argv);
-int cp_run_traces(int argc, char **argv);
-int cp_run_tags(int argc, char **argv);
-int cp_run_raw(int argc, char **argv);
+/* Of top, peek, tree, traces, tags and raw: argv[0] says which. */
+int cp_run_report(int argc, char **argv);
+
 int cp_run_list(int argc, char **argv);
 int cp_run_diff(int argc, char **argv);
 int cp_run_record(int argc, char **argv);
