@@ -57,7 +57,7 @@ static int open_all(server_address *a)
     return service_open(&served.service, fd, "libpprof-http");
 }
 
-/* Whoever set an option sees no error but what the log says. */
+/* A user who has set an option sees only the errors on the log. */
 static int read_token(connection_rules *rules, const char *file)
 {
     char message[512];

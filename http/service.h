@@ -33,7 +33,7 @@ typedef struct service {
 void service_watch(service *s);
 
 /* Makes the caller the one who changes the service, with a server that has no descriptor yet. False
- * if the service runs, or somebody else changes it. */
+ * if the service runs, or another thread changes it. */
 bool service_claim(service *s);
 
 /* Serves the listener from a thread with this name (at most 15 characters). Takes the descriptor.

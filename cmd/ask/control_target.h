@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * control_target.h: finds the control socket of a process (docs/CONTROL.md), whoever its user is and
- * whatever namespaces it is in.
+ * control_target.h: finds the control socket of a process (docs/CONTROL.md), of any user and in any
+ * namespaces.
  *
  * The kernel says which process listens on a socket, so that no other one can pretend to be it.
  */
