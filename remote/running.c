@@ -2,8 +2,7 @@
  *
  * running.c: a perf event of a thread, and its ring of records.
  *
- * Formats: perf_event_open(2); the kernel's arch/x86/include/uapi/asm/perf_regs.h for the numbers
- * of registers.
+ * Formats: perf_event_open(2).
  *
  * Tested by: e2e.cpprof_dump
  */
@@ -27,16 +26,11 @@ enum {
     PERIOD_NS = 200000
 };
 
-/* The bit of each DWARF register in sample_regs_user: ax bx cx dx si di bp sp ip flags cs ss ds es
- * fs gs r8 ... r15. */
-static const uint8_t perf_bit[PP_REG_COUNT] = {0,  3,  2,  1,  4,  5,  6,  7, 16,
-                                               17, 18, 19, 20, 21, 22, 23, 8};
-
 static uint64_t all_registers(void)
 {
     uint64_t mask = 0;
     for (unsigned i = 0; i < PP_REG_COUNT; i++) {
-        mask |= UINT64_C(1) << perf_bit[i];
+        mask |= UINT64_C(1) << pp_perf_bit_of_register[i];
     }
     return mask;
 }
@@ -103,7 +97,7 @@ static void read_registers(const pp_running *running, uint64_t at, pp_registers 
 {
     uint64_t mask = all_registers();
     for (unsigned i = 0; i < PP_REG_COUNT; i++) {
-        uint64_t below = mask & ((UINT64_C(1) << perf_bit[i]) - 1);
+        uint64_t below = mask & ((UINT64_C(1) << pp_perf_bit_of_register[i]) - 1);
         unsigned place = (unsigned)__builtin_popcountll(below);
         registers->r[i] = (uintptr_t)word_at(running, at + place * sizeof(uint64_t));
     }

@@ -7,6 +7,7 @@
  *   pp_register_name()                   the name of a register, by its DWARF number
  *   PP_CALL_CLOBBERED, PP_ADDRESS_BITS   what the ABI and the processor guarantee
  *   pp_registers_from_context()          all registers of an interrupted thread
+ *   pp_perf_bit_of_register              their numbers in perf events
  *   pp_stack_pointer_from_context()      its stack pointer
  *   PP_SHOWN_REGISTERS, pp_shown_register()   the registers that a crash shows
  *   pp_signal_frame_slot()               where a signal frame holds a register

@@ -40,6 +40,12 @@ _Static_assert(offsetof(ucontext_t, uc_mcontext.gregs) == 40 && REG_R8 == 0 && R
                    REG_RIP == 16,
                "x86_64_signal_return.S has these offsets");
 
+/* The bit of each DWARF register in sample_regs_user of a perf event, and its place among the
+ * registers of a sample (the kernel's arch/x86/include/uapi/asm/perf_regs.h): ax bx cx dx si di bp sp
+ * ip flags cs ss ds es fs gs r8 ... r15. */
+static const uint8_t pp_perf_bit_of_register[PP_REG_COUNT] = {0,  3,  2,  1,  4,  5,  6,  7, 16,
+                                                              17, 18, 19, 20, 21, 22, 23, 8};
+
 static inline void pp_registers_from_context(pp_registers *registers, const void *context)
 {
     const ucontext_t *ucontext = context;

@@ -1,15 +1,38 @@
 /* SPDX-License-Identifier: MIT
  *
- * explain.c: computes the rule of an address once more, and puts it into words.
+ * explain.c: computes the rule of an address, and puts it into words.
  *
  * Zone: SIGNAL.
- * Tested by: unit.explain, e2e.explain
+ * Tested by: e2e.explain, unit.own_frames
  */
 #include "unwind/explain.h"
 
 #include "modules/loader.h"
 #include "unwind/frame.h"
 #include "unwind/rule_cache.h"
+
+/* Leaves the rule of a stored PC in the space. */
+static pp_function_range find_rule(const pp_walk_target *target, uintptr_t pc, pp_walk_space *space)
+{
+    pp_frame *f = &space->frame;
+    *f = (pp_frame){.pc = pc, .space = space, .target = target, .epoch = pp_loader_epoch()};
+    f->generation = pp_rule_cache_generation(f->epoch);
+    pp_function_range function = pp_frame_rule(f);
+    pp_frame_close(f);
+    return function;
+}
+
+uintptr_t pp_function_of(uintptr_t address)
+{
+    pp_walk_space space;
+    return pp_function_within(NULL, address, &space);
+}
+
+uintptr_t pp_function_within(const pp_walk_target *target, uintptr_t address, pp_walk_space *space)
+{
+    pp_function_range function = find_rule(target, address + 1, space);
+    return space->rule.kind == PP_RULE_FRAME ? function.start : 0;
+}
 
 void pp_explain_address(uintptr_t address, pp_text *text)
 {
@@ -97,11 +120,7 @@ static void add_rule(const pp_rule *rule, pp_text *text)
 void pp_explain_rule(const pp_walk_target *target, uintptr_t pc, uintptr_t bias,
                      pp_walk_space *space, pp_text *text)
 {
-    pp_frame *f = &space->frame;
-    *f = (pp_frame){.pc = pc, .space = space, .target = target, .epoch = pp_loader_epoch()};
-    f->generation = pp_rule_cache_generation(f->epoch);
-    pp_function_range function = pp_frame_rule(f);
-    pp_frame_close(f);
+    pp_function_range function = find_rule(target, pc, space);
     if (function.start != 0) {
         pp_text_add(text, "the FDE of ");
         pp_explain_address(function.start - bias, text);

@@ -8,7 +8,7 @@
 
 #include "arch/shown_as.h"
 #include "base/compiler.h"
-#include "unwind/function.h"
+#include "unwind/explain.h"
 
 #include <stddef.h>
 

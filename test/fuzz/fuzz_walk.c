@@ -19,7 +19,8 @@
  * Sources: src/unwind/rule_cache.c src/unwind/target.c src/arch/x86_64_rule.c
  * Sources: src/unwind/stack_memory.c src/unwind/stack_memo.c src/sys/safe_read.c
  * Sources: src/modules/loader.c
- * Sources: src/unwind/pushes.c src/unwind/own_frames.c src/unwind/function.c src/modules/own_code.c
+ * Sources: src/unwind/pushes.c src/unwind/own_frames.c src/unwind/explain.c src/modules/own_code.c
+ * Sources: src/base/text.c
  * Sources: src/sys/apart.c src/sys/own_threads.c src/arch/x86_64_apart.S
  * Seeds: real call-frame information (seeds.c), and rare rules, ends and signal frames.
  */

@@ -20,7 +20,7 @@
 #include "sys/sandbox.h"
 #include "sys/tasks.h"
 #include "unwind/callers.h"
-#include "unwind/function.h"
+#include "unwind/explain.h"
 #include "unwind/own_frames.h"
 #include "unwind/scratch.h"
 #include "unwind/walk.h"
