@@ -23,8 +23,7 @@ static const char *const reason_texts[PP_REASON_COUNT] = {
         "code of no module (generated, or mapped by hand), and no frame pointer leads on",
     [PP_MODULE_UNLOADED] = "the module was unloaded during the walk",
     [PP_NO_TABLES] = "the module has no unwind tables (.eh_frame)",
-    [PP_NO_INDEX] = "the module's .eh_frame_hdr has no table in the usual form, and .eh_frame is "
-                    "not searched in a library that can be unloaded",
+    [PP_NO_INDEX] = ".eh_frame_hdr has no usable table, and .eh_frame is not searched",
     [PP_BAD_INDEX] = "the module's .eh_frame_hdr cannot be read",
     [PP_NOT_COVERED] = "no FDE of the module covers the address",
     [PP_BAD_ENTRY] = "the FDE, or its CIE, is cut or of an unknown form",
