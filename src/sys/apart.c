@@ -10,7 +10,6 @@
 
 #include "arch/apart_call.h"
 #include "arch/system_call.h"
-#include "sys/file_calls.h"
 #include "sys/lock.h"
 #include "sys/own_threads.h"
 #include "sys/signal_mask.h"
@@ -24,8 +23,7 @@
 
 enum {
     FLAGS = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
-            CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID,
-    LINKS_OF_ONE = 3 /* of /proc/self/task: ".", ".." and the thread */
+            CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID
 };
 
 /* Of the calling thread, in its marks; the new thread has the marks of its caller. */
@@ -117,12 +115,6 @@ static bool run_apart(const work *w)
     return error == 0;
 }
 
-static bool has_one_thread(void)
-{
-    struct stat status;
-    return pp_path_status("/proc/self/task", &status) == 0 && status.st_nlink == LINKS_OF_ONE;
-}
-
 static void call(const work *w, bool stays)
 {
     const pp_signal_mask all = ~UINT64_C(0);
@@ -130,8 +122,8 @@ static void call(const work *w, bool stays)
     int saved_errno = errno;
     pp_system_call(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof all);
     pp_thread_marks.place = ON_CALLER;
-    if (stays || !__atomic_load_n(&state.permitted, __ATOMIC_RELAXED) || has_one_thread() ||
-        !run_apart(w)) {
+    if (stays || !__atomic_load_n(&state.permitted, __ATOMIC_RELAXED) ||
+        pp_tasks_count_all() == 1 || !run_apart(w)) {
         w->function(w->argument);
     }
     pp_thread_marks.place = OUTSIDE;

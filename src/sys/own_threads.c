@@ -7,6 +7,7 @@
  */
 #include "sys/own_threads.h"
 
+#include "sys/file_calls.h"
 #include "sys/lock.h"
 
 #include <stddef.h>
@@ -108,6 +109,15 @@ unsigned pp_own_threads_lent(void)
         count += lent_at(i) != 0;
     }
     return count;
+}
+
+unsigned pp_tasks_count_all(void)
+{
+    struct stat status;
+    if (pp_path_status("/proc/self/task", &status) != 0 || status.st_nlink < 2) {
+        return 0;
+    }
+    return (unsigned)status.st_nlink - 2; /* "." and ".." */
 }
 
 void pp_own_threads_after_fork_in_child(void)

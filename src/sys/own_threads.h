@@ -53,6 +53,10 @@ bool pp_own_threads_acts(int tid);
 /* How many such threads the kernel may list now. */
 unsigned pp_own_threads_lent(void);
 
+/* The number of all threads of the process, from the link count of /proc/self/task; 0 if /proc cannot
+ * be read. */
+unsigned pp_tasks_count_all(void);
+
 /* In the child of fork, which has none of them. */
 void pp_own_threads_after_fork_in_child(void);
 

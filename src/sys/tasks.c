@@ -8,7 +8,6 @@
 
 #include "arch/system_call.h"
 #include "sys/clock.h"
-#include "sys/file_calls.h"
 #include "sys/numbers.h"
 #include "sys/own_threads.h"
 #include "sys/safe_read.h"
@@ -32,15 +31,6 @@ bool pp_task_has_variables(void)
 }
 
 static const char task_folder[] = "/proc/self/task";
-
-unsigned pp_tasks_count_all(void)
-{
-    struct stat status;
-    if (pp_path_status(task_folder, &status) != 0 || status.st_nlink < 2) {
-        return 0;
-    }
-    return (unsigned)status.st_nlink - 2; /* "." and ".." */
-}
 
 unsigned pp_tasks_count(void)
 {

@@ -24,12 +24,9 @@ int pp_task_process(void);
 bool pp_task_has_variables(void);
 
 /* The number of threads, from the link count of /proc/self/task, without those that act for others;
- * 0 if /proc cannot be read. */
+ * 0 if /proc cannot be read. May be one too low while one of these ends; pp_tasks_count_all()
+ * (sys/own_threads.h) is not. */
 unsigned pp_tasks_count(void);
-
-/* The same with those that act for others. pp_tasks_count() may be one too low while one of these ends;
- * this number is not. */
-unsigned pp_tasks_count_all(void);
 
 /* Calls `visit` with the id of each thread that acts for no other. `buffer` of `size` bytes holds
  * directory entries meanwhile. Returns the number of calls, or -errno if /proc/self/task cannot be
