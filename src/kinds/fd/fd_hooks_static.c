@@ -6,13 +6,21 @@
  * fd profile shows which descriptors are open, and not who opened them.
  *
  * Zone: HOOK.
+ * Owns: whether the profile was asked for.
  * Tested by: e2e.static
  */
 #include "kinds/fd/fd_hooks.h"
 
+static bool records;
+
 void pp_fd_hooks_record(bool on)
 {
-    (void)on;
+    records = on;
+}
+
+bool pp_fd_hooks_are_recording(void)
+{
+    return records;
 }
 
 void pp_fd_hooks_find_real(void)
