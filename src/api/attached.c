@@ -37,8 +37,7 @@ static void have_hooks_called(void)
 {
     pp_got_report report = {.filled = 0};
     bool all = pp_got_all_are_filled() || pp_all_any(pp_kind_records);
-    bool answered =
-        pp_got_fill(all ? PP_GOT_ALL : PP_GOT_OF_GUEST, find_real_functions, &report);
+    bool answered = pp_got_fill(all ? PP_GOT_ALL : PP_GOT_OF_GUEST, find_real_functions, &report);
     if (all && !answered) {
         pp_attach_remark("only CPU and thread profiles: a child of fork cannot ask the loader");
     } else if (all && report.refused > 0) {

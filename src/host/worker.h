@@ -3,7 +3,7 @@
  * worker.h: a thread of the library that calls a function at a certain time, again and again, or
  * whenever a handler wakes it. The options `duration`, `interval` and `signal` have one each.
  *
- *   pp_worker_begin() --> the thread waits --> it is time, or rung --> work() --> waits, or is over
+ *   begin --> the thread waits --> it is time, or rung --> work() --> waits, or is over
  *
  * A handler of a timer's signal would interrupt the program's calls, and could not do what takes
  * locks or calls the loader. The thread blocks all signals, and no profile shows it. It pauses with

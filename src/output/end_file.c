@@ -11,7 +11,6 @@
 
 #include "base/text.h"
 #include "output/output.h"
-#include "sys/clock.h"
 #include "sys/host_timers.h"
 #include "sys/lock.h"
 #include "sys/log.h"

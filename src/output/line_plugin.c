@@ -155,7 +155,7 @@ static void load_once(void)
 /* ---- calling ---- */
 
 static bool find_lines(const pp_mapping *mapping, const uintptr_t *addresses, size_t count,
-                 pp_lines *lines, pp_arena *arena)
+                       pp_lines *lines, pp_arena *arena)
 {
     int saved_errno = errno;
     int cancel_state = PTHREAD_CANCEL_DISABLE;
