@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "cfi_image.h"
+#include "unwind/reason.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -773,6 +774,40 @@ static void headers_of_another_kind_make_no_rule(void **state)
     assert_int_equal(rule.kind, PP_RULE_NONE);
 }
 
+static void an_image_without_a_rule_says_why(void **state)
+{
+    (void)state;
+    pp_rule rule = rule_at(NULL, CFI(NOP), CFI_RANGE);
+    assert_int_equal(rule.why, PP_NOT_COVERED);
+    pp_image whole = cfi_whole(&image);
+    compute_rule(&whole, 0, &rule);
+    assert_int_equal(rule.why, PP_NOT_COVERED);
+    whole.header = 0;
+    compute_rule(&whole, cfi_code(&image, 0), &rule);
+    assert_int_equal(rule.why, PP_NO_TABLES);
+    whole = cfi_whole(&image);
+    cfi_patch(&image, 8, UINT32_MAX, 4); /* more entries than there are bytes */
+    compute_rule(&whole, cfi_code(&image, 0), &rule);
+    assert_int_equal(rule.why, PP_BAD_INDEX);
+    whole.permanent = false; /* to be searched by copies, of which each costs a system call */
+    compute_rule(&whole, cfi_code(&image, 0), &rule);
+    assert_int_equal(rule.why, PP_NO_INDEX);
+}
+
+static void an_entry_without_a_rule_says_why(void **state)
+{
+    (void)state;
+    const cfi_options version = {.version = 2};
+    const cfi_options return_register = {.return_register = 15};
+    assert_int_equal(rule_at(&version, CFI(NOP), 0).why, PP_BAD_ENTRY);
+    assert_int_equal(rule_at(&return_register, CFI(NOP), 0).why, PP_BAD_ENTRY);
+    assert_int_equal(rule_at(NULL, CFI(RESTORE_STATE), 0).why, PP_BAD_PROGRAM);
+    assert_int_equal(rule_at(NULL, CFI(0x3f), 0).why, PP_BAD_PROGRAM);
+    assert_int_equal(rule_at(NULL, CFI(DEF_CFA, RIP, 8), 0).why, PP_CFA_EXPRESSION);
+    assert_int_equal(rule_at(NULL, CFI(REGISTER, RIP, 40), 0).why, PP_RETURN_EXPRESSION);
+    assert_int_equal(rule_at(NULL, CFI(UNDEFINED, RSP), 0).why, PP_SP_EXPRESSION);
+}
+
 /* ---- no table ---- */
 
 static void make_functions(size_t functions)
@@ -1126,6 +1161,8 @@ int main(void)
         cmocka_unit_test(cie_versions_and_return_register_are_checked),
         cmocka_unit_test(data_alignment_scales_offsets),
         cmocka_unit_test(every_function_is_found_and_no_gap),
+        cmocka_unit_test(an_image_without_a_rule_says_why),
+        cmocka_unit_test(an_entry_without_a_rule_says_why),
         cmocka_unit_test(headers_of_another_kind_make_no_rule),
         cmocka_unit_test(frames_without_a_header_are_found_in_place_only),
         cmocka_unit_test(tables_that_are_missing_or_encoded_otherwise_are_done_without),
