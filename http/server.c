@@ -132,7 +132,7 @@ int server_open(server *s, int listener)
     }
     descriptor_keep(&s->link, ends[0]);
     descriptor_keep(&s->bell, ends[1]);
-    return pprof_http_door_4.may_leave_table() ? park(s) : 0;
+    return !s->rules.is_control && pprof_http_door_4.may_leave_table() ? park(s) : 0;
 }
 
 /* ---- clients ---- */
@@ -434,6 +434,9 @@ static void close_others(server *s)
 void server_end(server *s)
 {
     close_others(s);
+    if (!s->is_apart) {
+        descriptor_close(&s->link);
+    }
     __atomic_store_n(&s->is_over, true, __ATOMIC_RELEASE);
 }
 

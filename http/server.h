@@ -14,8 +14,9 @@
  *   program's table   link ==========.                        link == [listener, bell, clients' sockets]
  *   thread's table    link, bell ====', listener, clients     no thread
  *
- * Where the thread may not leave the program's table, with `engine=perf`, and in a program with a collector, which the
- * thread calls, all are in the program's table, and are compared before each use.
+ * Where the thread may not leave the program's table, with `engine=perf`, in a program with a collector, which the
+ * thread calls, and for the control socket, where it starts profiles, all are in the program's table, and are compared
+ * before each use.
  */
 #ifndef PP_HTTP_SERVER_H
 #define PP_HTTP_SERVER_H

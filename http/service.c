@@ -101,7 +101,7 @@ void service_stop(service *s)
     }
     __atomic_store_n(&s->server.stops, true, __ATOMIC_RELEASE);
     pprof_http_door_4.end_thread(s);
-    server_close(&s->server); /* what is left in the caller's table */
+    descriptor_close(&s->server.link); /* in the caller's table */
     service_remove_file(s);
     __atomic_store_n(&s->state, SERVICE_IDLE, __ATOMIC_RELEASE);
 }
