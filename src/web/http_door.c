@@ -36,8 +36,10 @@ static bool may_leave_table(void)
     return pp_apart_may_leave();
 }
 
+/* The probe finds out whether the thread may open files apart. */
 static int begin_thread(const pprof_http_thread *thread)
 {
+    pp_sandbox_probe();
     const pp_pausable what = {.name = thread->name,
                               .stack_bytes = thread->stack_bytes,
                               .stays = true,
