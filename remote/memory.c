@@ -27,7 +27,8 @@ void pp_target_forget_pages(void)
 
 /* Reads pieces of the target's memory that follow each other. A sandbox may forbid process_vm_readv(2)
  * (EPERM, ENOSYS), and the thread may have ended meanwhile (ESRCH). */
-static ssize_t read_pieces(const pp_target *target, void *to, const struct iovec *pieces, size_t count, size_t size)
+static ssize_t read_pieces(const pp_target *target, void *to, const struct iovec *pieces,
+                           size_t count, size_t size)
 {
     struct iovec local = {to, size};
     ssize_t got = process_vm_readv(target->thread, &local, 1, pieces, count, 0);
@@ -50,7 +51,8 @@ static const uint8_t *page_at(const pp_target *target, uintptr_t page)
         return copies.bytes[place];
     }
     copies.page[place] = 0;
-    if (!pp_target_is_constant(target, page) || !read_now(target, copies.bytes[place], page, PAGE)) {
+    if (!pp_target_is_constant(target, page) ||
+        !read_now(target, copies.bytes[place], page, PAGE)) {
         return NULL;
     }
     copies.page[place] = page;

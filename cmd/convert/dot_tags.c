@@ -30,7 +30,8 @@ static uint32_t find_kind(cp_dot_tags *tags, cp_index_table *index, cp_dot_kind 
             return found;
         }
     }
-    tags->kinds = cp_heap_grow(tags->kinds, tags->kind_count, &tags->kind_room, sizeof *tags->kinds);
+    tags->kinds =
+        cp_heap_grow(tags->kinds, tags->kind_count, &tags->kind_room, sizeof *tags->kinds);
     tags->kinds[tags->kind_count] = wanted;
     cp_index_add(index, hash, tags->kind_count);
     return tags->kind_count++;
