@@ -71,7 +71,7 @@ typedef union message_room {
 static int park(server *s)
 {
     descriptor *list[OTHERS + SERVER_CONNECTIONS];
-    int numbers[OTHERS + SERVER_CONNECTIONS];
+    int numbers[OTHERS + SERVER_CONNECTIONS] = {-1};
     message_room room;
     unsigned count = list_parked(s, list);
     for (unsigned i = 0; i < count; i++) {

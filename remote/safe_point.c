@@ -204,7 +204,7 @@ static frame frame_at(pp_safe_looks *looks, uintptr_t pc)
     pp_safe_frame *known = &looks->known[pc % PP_SAFE_KNOWN];
     if (known->pc != pc) {
         frame f = look_up(looks, pc - 1);
-        *known = (pp_safe_frame){pc, f.name, f.kind, f.is_exported};
+        *known = (pp_safe_frame){pc, f.name, (int)f.kind, f.is_exported};
     }
     return (frame){(kind)known->kind, known->name, known->is_exported};
 }

@@ -128,7 +128,9 @@ static void put_bash_tables(FILE *out)
 {
     fputs("_cpprof_verbs='", out);
     for (const cp_verb *verb = cp_verbs; verb->name; verb++) {
-        fprintf(out, verb->run ? "%s " : "", verb->name);
+        if (verb->run) {
+            fprintf(out, "%s ", verb->name);
+        }
     }
     fputs("--help --version'\ndeclare -gA _cpprof_options=(\n", out);
     for_each_verb(put_bash_names, out);
