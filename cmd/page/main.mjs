@@ -37,6 +37,8 @@ const VIEWS = /** @type {const} */ ([
 
 const THEMES = ['', 'light', 'dark'];
 
+/** From so many on a change of the stacks takes long enough to be announced. */
+const MANY_SAMPLES = 200000;
 const HINT = 'A click zooms, / searches, ? lists all keys.';
 
 export class App {
@@ -323,10 +325,20 @@ export class App {
    */
   setFilters(filters, filter, more = {}) {
     const gone = this.state.filters.includes(filter) ? `Undone: ${this.filterText(filter)}` : '';
-    const { analysis, state } = this, tree = analysis.tree(state), path = pathOf(tree, nodeByRanks(tree, state.zoom));
-    const whole = analysis.tree({ ...state, filters, zoom: '' });
-    this.set({ filters, zoom: rankPath(whole, nodeByFrames(whole, path)), ...more }, true);
-    this.say(`${gone || this.filterText(filter)}. Total ${byId('total').textContent}.`);
+    const { analysis, state } = this, text = () => gone || this.filterText(filter);
+    const change = () => {
+      const tree = analysis.tree(state), path = pathOf(tree, nodeByRanks(tree, state.zoom));
+      const whole = analysis.tree({ ...state, filters, zoom: '' });
+      this.set({ filters, zoom: rankPath(whole, nodeByFrames(whole, path)), ...more }, true);
+      this.say(`${text()}. Total ${byId('total').textContent}.`);
+    };
+    if (analysis.profile.sampleCount < MANY_SAMPLES) {
+      change();
+    } else {
+      // It takes seconds: the message is drawn first.
+      this.say(`${text()} …`);
+      setTimeout(change, 50);
+    }
   }
 
   /** @param {[string, string]} wanted */

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { frameAt, hashOf, makePage, open, textOf } from './opened.mjs';
-import { profileOf } from './profile_writer.mjs';
+import { ProfileWriter, profileOf } from './profile_writer.mjs';
 
 /** main calls parse (60), which calls read (20), and draw (40). */
 const address = makePage('changes', profileOf([['parse', 'main'], 40], [['read', 'parse', 'main'], 20], [['draw', 'main'], 40]));
@@ -114,5 +114,24 @@ test('every view has the changed stacks', async () => {
   assert.deepEqual((await page.value("[...document.querySelectorAll('#view-graph .name')].map((name) => name.textContent)")).sort(),
     ['draw', 'main', 'read']);
   assert.deepEqual(page.errors, []);
+  await page.close();
+});
+
+test('with many samples the page says what it begins to do', async () => {
+  const writer = new ProfileWriter();
+  for (let i = 0; i < 200000; i++) {
+    writer.add({ stack: [`a${i % 1000}`, `b${Math.floor(i / 1000)}`, 'parse', 'main'], value: 1 });
+  }
+  const page = await open(`${makePage('many', writer.finish())}#selected=parse`);
+  await page.value(`(() => {
+    const message = document.getElementById('message');
+    window.texts = [];
+    new MutationObserver(() => window.texts.push(message.textContent)).observe(message, { childList: true });
+  })()`);
+  await page.key('m');
+  await page.until("window.texts.length > 1");
+  assert.deepEqual(await page.value('window.texts'),
+    ['merged parse …', 'merged parse 200000 (100%). Total 200000.']);
+  assert.deepEqual(await hashOf(page), { merge: '=parse' });
   await page.close();
 });
