@@ -156,7 +156,7 @@ static int add_row(const cp_heap *h, const cp_heap_row *row, const char *stack)
 static int read_row(const cp_heap *h)
 {
     const char *text = h->legacy->line;
-    cp_heap_row row;
+    cp_heap_row row = {{0}, {0}};
 
     if (!parse_row(&text, &row) || !cp_legacy_skip(&text, "@")) {
         return cp_legacy_fail(h->legacy, "OBJECTS: BYTES [OBJECTS: BYTES] @ ADDRESSES");
@@ -246,7 +246,7 @@ static int read_rows(const cp_heap *heap, const char *stack, cp_heap_row *sum)
     bool has_sum = false;
 
     while (cp_legacy_next(legacy) && !cp_legacy_is_map(legacy)) {
-        cp_heap_row row;
+        cp_heap_row row = {{0}, {0}};
         bool all;
 
         if (cp_legacy_is_blank(legacy)) {
