@@ -77,22 +77,6 @@ static bool copy(const pp_memory *memory, void *to, uintptr_t from, size_t size)
     return true;
 }
 
-/* One element for each page: the kernel copies whole elements only. */
-static size_t list_pages(struct iovec *pages, uintptr_t from, size_t size, size_t *listed)
-{
-    size_t count = 0;
-    *listed = 0;
-    while (*listed < size && count < PART_PAGES) {
-        uintptr_t at = from + *listed;
-        size_t to_page_end = PAGE - at % PAGE;
-        size_t left = size - *listed;
-        size_t part = to_page_end < left ? to_page_end : left;
-        pages[count++] = (struct iovec){(void *)at, part};
-        *listed += part;
-    }
-    return count;
-}
-
 static size_t copy_part(const pp_memory *memory, void *to, uintptr_t from, size_t size)
 {
     const pp_target *target = target_of(memory);
@@ -100,7 +84,8 @@ static size_t copy_part(const pp_memory *memory, void *to, uintptr_t from, size_
     while (copied < size) {
         struct iovec pages[PART_PAGES];
         size_t listed = 0;
-        size_t count = list_pages(pages, from + copied, size - copied, &listed);
+        size_t count =
+            pp_memory_list_pages(pages, PART_PAGES, from + copied, size - copied, &listed);
         ssize_t got = read_pieces(target, (char *)to + copied, pages, count, listed);
         copied += got > 0 ? (size_t)got : 0;
         if (got != (ssize_t)listed) {

@@ -82,12 +82,12 @@ bool pp_safe_copy(void *to, uintptr_t from, size_t size)
     return true;
 }
 
-/* One element for each page, since the kernel copies only whole elements. */
-static size_t list_pages(struct iovec *pages, uintptr_t from, size_t size, size_t *listed)
+size_t pp_memory_list_pages(struct iovec *pages, size_t capacity, uintptr_t from, size_t size,
+                            size_t *listed)
 {
     size_t count = 0;
     *listed = 0;
-    while (*listed < size && count < PART_PAGES) {
+    while (*listed < size && count < capacity) {
         uintptr_t at = from + *listed;
         size_t to_page_end = PAGE - at % PAGE;
         size_t left = size - *listed;
@@ -104,7 +104,8 @@ static size_t copy_part(void *to, uintptr_t from, size_t size)
     while (copied < size) {
         struct iovec pages[PART_PAGES];
         size_t listed = 0;
-        size_t count = list_pages(pages, from + copied, size - copied, &listed);
+        size_t count =
+            pp_memory_list_pages(pages, PART_PAGES, from + copied, size - copied, &listed);
         struct iovec local = {(char *)to + copied, listed};
         long got = pp_system_call(SYS_process_vm_readv, pp_system_call(SYS_gettid), &local, 1,
                                   pages, count, 0);

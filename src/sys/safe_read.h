@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 /*
  * Copies `size` bytes from `from`, or returns false if any of them is not readable. Uses
@@ -50,6 +51,14 @@ static inline size_t pp_memory_copy_part(const pp_memory *memory, void *to, uint
     return memory == NULL ? pp_safe_copy_part(to, from, size)
                           : memory->copy_part(memory, to, from, size);
 }
+
+/*
+ * Lists the pieces of `size` bytes from `from` on for process_vm_readv(2): one element for each page,
+ * since the kernel copies only whole elements, `capacity` at most. Returns their number, and stores
+ * in *listed how many bytes they have.
+ */
+size_t pp_memory_list_pages(struct iovec *pages, size_t capacity, uintptr_t from, size_t size,
+                            size_t *listed);
 
 /* Forbids process_vm_readv. Start-up code calls it where a sandbox would kill the process. */
 void pp_safe_read_forbid_copy(void);
