@@ -9,11 +9,13 @@
 #include "host/kind.h"
 
 /*
- * The trace starts last, and sees nothing of the other starts. CPU ends before the kinds that write
+ * The trace starts last, and sees nothing of the other starts. Wall takes part in the CPU profile that
+ * runs, if there is one: it starts after it and ends before. CPU ends before the kinds that write
  * files: the time for their files is not the program's.
  */
 #define PP_KINDS(KIND)                                                                             \
     KIND(alloctrace)                                                                               \
+    KIND(wall)                                                                                     \
     KIND(cpu)                                                                                      \
     KIND(thread)                                                                                   \
     KIND(heap)                                                                                     \

@@ -119,7 +119,7 @@ void pp_all_write(bool so_far, const void *interrupted)
 
 void pp_all_resume(uint64_t left_ns)
 {
-    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+    for (size_t i = pp_kinds_count(); i-- > 0;) {
         if (pp_kinds[i]->resume != NULL) {
             pp_kinds[i]->resume(left_ns);
         }

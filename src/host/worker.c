@@ -11,6 +11,7 @@
 #include "host/worker.h"
 
 #include "arch/shown_as.h"
+#include "base/random.h"
 #include "host/pausable.h"
 #include "sys/clock.h"
 #include "sys/own_threads.h"
@@ -56,8 +57,11 @@ static bool is_once(const pp_worker *w)
 }
 
 /* The first time after `now_ns`. */
-static uint64_t next_after(const pp_worker *w, uint64_t now_ns)
+static uint64_t next_after(pp_worker *w, uint64_t now_ns)
 {
+    if (w->random != 0) {
+        return now_ns + w->interval_ns / 2 + pp_random_below(&w->random, w->interval_ns);
+    }
     uint64_t missed = now_ns >= w->next_ns ? (now_ns - w->next_ns) / w->interval_ns + 1 : 0;
     return w->next_ns + missed * w->interval_ns;
 }
@@ -144,6 +148,13 @@ int pp_worker_begin_at(pp_worker *worker, uint64_t at_ns)
 int pp_worker_begin_each(pp_worker *worker, uint64_t interval_ns)
 {
     return begin(worker, pp_clock_ns(CLOCK_MONOTONIC) + interval_ns, interval_ns);
+}
+
+int pp_worker_begin_at_random(pp_worker *worker, uint64_t mean_ns)
+{
+    uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    worker->random = now_ns | 1;
+    return begin(worker, now_ns + pp_random_below(&worker->random, mean_ns), mean_ns);
 }
 
 int pp_worker_begin_rung(pp_worker *worker)

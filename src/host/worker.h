@@ -26,6 +26,7 @@ typedef struct pp_worker {
     /* Those below are of worker.c. */
     uint64_t next_ns;     /* the time of the next call; UINT64_MAX: it comes when it is rung for */
     uint64_t interval_ns; /* from one call to the next; 0: the first one is the last */
+    uint64_t random;      /* state of random intervals; 0: they are equal */
     uint64_t look_ns;     /* when to check whether this is the last thread */
     uint32_t state;
     uint32_t rung, answered;
@@ -39,6 +40,10 @@ int pp_worker_begin_at(pp_worker *worker, uint64_t at_ns);
 /* Calls work() each time that this much time has passed; a call that takes longer than that is
  * followed by the next one whose time comes. Returns as pp_worker_begin_at(). */
 int pp_worker_begin_each(pp_worker *worker, uint64_t interval_ns);
+
+/* Calls work() at random intervals, from half of `mean_ns` to three halves of it: a program that does
+ * something at equal intervals is not seen at the same point each time. As pp_worker_begin_each(). */
+int pp_worker_begin_at_random(pp_worker *worker, uint64_t mean_ns);
 
 /* Calls work() once for each pp_worker_ring(). Returns as pp_worker_begin_at(). */
 int pp_worker_begin_rung(pp_worker *worker);

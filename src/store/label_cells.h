@@ -63,6 +63,14 @@ pp_label_cell *pp_label_cell_take(pp_label_cells *cells, const void *owner, ppro
                                   uint64_t weight);
 void pp_label_cell_give(pp_label_cell *cell);
 
+/* One more user of a cell that is in use. Does nothing if `cell` is NULL. */
+static inline void pp_label_cell_keep(pp_label_cell *cell)
+{
+    if (cell != NULL) {
+        __atomic_add_fetch(&cell->users, 1, __ATOMIC_ACQ_REL);
+    }
+}
+
 /* Does nothing if `cell` is NULL. */
 static inline void pp_label_cell_add(pp_label_cell *cell, unsigned value, uint64_t more)
 {

@@ -267,6 +267,12 @@ bool pp_sandbox_permits_recorder(void)
            (calls != PP_SANDBOX_REFUSES && in_child(&recorder) && recorder.survived);
 }
 
+bool pp_sandbox_has_filter(void)
+{
+    pp_sandbox_probe();
+    return answers.filtered;
+}
+
 int pp_sandbox_probe_perf(void)
 {
     int known = __atomic_load_n(&answers.perf, __ATOMIC_RELAXED);

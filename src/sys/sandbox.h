@@ -24,6 +24,9 @@ typedef enum pp_sandbox {
  * needs, if it works. */
 pp_sandbox pp_sandbox_probe(void);
 
+/* Whether there was any filter then: calls that were not tried may end the process. */
+bool pp_sandbox_has_filter(void);
+
 /* Tries perf events: 0 without a filter or under one that permits them, else -errno. */
 int pp_sandbox_probe_perf(void);
 

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { PATH_BYTES = 40, FILE_BYTES = 512 /* `stat` has 52 numbers, many of them small */ };
 
@@ -134,6 +135,31 @@ pp_task_activity pp_task_look(int folder, int tid, pp_task_place *place)
         return PP_TASK_RUNS;
     }
     return parse_place(text, place) ? PP_TASK_WAITS : PP_TASK_UNKNOWN;
+}
+
+/* ---- schedstat, fd ---- */
+
+/* "RAN DELAY TIMES", in decimal. */
+int64_t pp_task_delay_ns(int folder, int tid)
+{
+    char text[FILE_BYTES];
+    if (read_file(folder, tid, "schedstat", text) <= 0) {
+        return -1;
+    }
+    return parse_decimal(skip_word(text));
+}
+
+bool pp_task_has_socket(int folder, int tid, uintptr_t fd)
+{
+    static const char before[] = "fd/";
+    char file[sizeof before + PP_DECIMAL_BYTES] = "fd/";
+    char path[PATH_BYTES];
+    char digits[PP_DECIMAL_BYTES];
+    struct stat status;
+    strcpy(file + sizeof before - 1, pp_decimal(fd, digits));
+    make_path(path, tid, file);
+    return pp_system_call(SYS_newfstatat, folder, path, &status, 0) == 0 &&
+           S_ISSOCK(status.st_mode);
 }
 
 /* ---- stat ---- */

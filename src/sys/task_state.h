@@ -6,6 +6,7 @@
  *   /proc/self/task/T/stat      a letter, used if `syscall` may not be read (after a setuid(), or
  *                               where the process is not dumpable)
  *   /proc/self/task/T/status    the signals that it blocks, and its pending signals
+ *   /proc/self/task/T/schedstat how long it ran, and how long it waited for a processor
  *   /proc/self/task/T/comm      its name
  *
  * Zone: SIGNAL (system calls only).
@@ -44,6 +45,13 @@ void pp_task_close(int folder);
 
 /* Fills *place only for PP_TASK_WAITS. */
 pp_task_activity pp_task_look(int folder, int tid, pp_task_place *place);
+
+/* How long the thread has waited for a processor so far, in nanoseconds, by /proc/self/task/T/schedstat;
+ * -1 if the kernel does not say. */
+int64_t pp_task_delay_ns(int folder, int tid);
+
+/* Whether descriptor `fd` of the thread is a socket. */
+bool pp_task_has_socket(int folder, int tid, uintptr_t fd);
 
 /* Returns the letter of /proc/self/task/T/stat: R runs, S sleeps, D sleeps uninterruptibly, T
  * stopped, Z dead; 0 if the thread is gone. */

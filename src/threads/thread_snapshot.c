@@ -214,8 +214,23 @@ static void wait_for_births(void)
     }
 }
 
+/* Lists the threads that are wanted, and the calling one. */
+static int list_only(work *w)
+{
+    int error = pp_thread_list_begin(&w->list, w->wish->only_count + 1, w->self, w->arena);
+    for (size_t i = 0; error == 0 && i < w->wish->only_count; i++) {
+        if (w->wish->only[i] != w->self) {
+            pp_thread_list_add(&w->list, w->wish->only[i]);
+        }
+    }
+    return error;
+}
+
 static int list_threads(work *w)
 {
+    if (w->wish->only != NULL) {
+        return list_only(w);
+    }
     if (w->wish->alone) {
         return pp_thread_list_begin(&w->list, 1, w->self, w->arena);
     }
@@ -230,7 +245,7 @@ static int list_with_records(work *w)
     if (error == 0) {
         error = match_records(w);
     }
-    if (error != 0 || w->wish->alone || w->folder < 0) {
+    if (error != 0 || w->wish->alone || w->wish->only != NULL || w->folder < 0) {
         return error;
     }
     error = add_unlisted(w);
@@ -563,6 +578,7 @@ static int look_at_all(work *w)
         }
         switch (look_at(w, row)) {
         case PP_TASK_RUNS:
+            row->state = PP_THREAD_RUNS;
             questions[running++] = (question){.row = row, .clock_ns = pp_task_cpu_ns(row->tid)};
             break;
         case PP_TASK_GONE:
@@ -572,7 +588,7 @@ static int look_at_all(work *w)
             break;
         }
     }
-    if (running > 0 && pp_answers_prepare() == 0) {
+    if (running > 0 && !w->wish->asks_none && pp_answers_prepare() == 0) {
         ask_all(w, questions, running);
     }
     return 0;

@@ -67,6 +67,9 @@ typedef struct pp_threads_wish {
     uint32_t depth;
     bool alone;       /* only the calling thread */
     bool with_stacks; /* of other threads */
+    bool asks_none;   /* threads that run have no stack */
+    const int *only;  /* looks at these threads, if it is not NULL, and at the calling one */
+    size_t only_count;
     bool with_names;
     bool afresh; /* trusts no earlier snapshot */
 } pp_threads_wish;

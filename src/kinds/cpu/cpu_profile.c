@@ -163,7 +163,7 @@ static void comment_on_perf(comments *c, const pp_cpu_result *r)
                      "descriptors]: timers went on");
 }
 
-static int add_comments(const pp_cpu_result *r, pp_arena *arena, pp_profile *profile)
+int pp_cpu_profile_add_comments(const pp_cpu_result *r, pp_arena *arena, pp_profile *profile)
 {
     comments c = {.arena = arena};
     c.list = pp_arena_array(arena, MAX_COMMENTS, sizeof *c.list);
@@ -215,5 +215,5 @@ int pp_cpu_profile_build(const pp_cpu_result *result, bool with_labels, pp_arena
     if (error == 0) {
         error = pp_profile_add_mappings(arena, profile);
     }
-    return error == 0 ? add_comments(result, arena, profile) : error;
+    return error == 0 ? pp_cpu_profile_add_comments(result, arena, profile) : error;
 }

@@ -20,4 +20,7 @@
 int pp_cpu_profile_build(const pp_cpu_result *result, bool with_labels, pp_arena *arena,
                          pp_profile *profile);
 
+/* Gives the profile the comments on what went wrong. 0 or -ENOMEM. */
+int pp_cpu_profile_add_comments(const pp_cpu_result *result, pp_arena *arena, pp_profile *profile);
+
 #endif

@@ -24,6 +24,16 @@ pp_stack_entry *pp_cpu_count_stack(pp_cpu_session *session, const uintptr_t *pcs
     return entry;
 }
 
+void pp_cpu_count_preempted(pp_cpu_slot *slot, pp_stack_entry *entry, pp_label_cell *cell)
+{
+    if (pp_likely(__atomic_load_n(&slot->preempted_ns, __ATOMIC_RELAXED) == 0)) {
+        return;
+    }
+    uint64_t ns = __atomic_exchange_n(&slot->preempted_ns, 0, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&entry->amount, ns, __ATOMIC_RELAXED);
+    pp_label_cell_add(cell, 1, ns);
+}
+
 pp_label_cell *pp_cpu_count_labels(const pp_cpu_session *session, const pp_stack_entry *entry,
                                    pprof_labels *labels, uint64_t weight)
 {

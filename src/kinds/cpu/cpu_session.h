@@ -57,6 +57,7 @@ typedef struct pp_cpu_slot {
     uint64_t held_until_ns; /* on the thread's CPU clock: no event before */
     uint64_t seen_ns;       /* its CPU clock at the last signal; cpu_perf.c */
     uint64_t slowest_ns;    /* CPU time of a handler since the event's last batch; cpu_perf.c */
+    uint64_t preempted_ns;  /* waited for a processor; for the next sample (wall.h) */
     uintptr_t begin;        /* of the thread: the start routine, return-like, 0 = unknown */
     uint64_t event_id;      /* the kernel's number of the event: descriptors may change hands */
     pp_stack_entry *last;   /* the stack of the last sample */
@@ -166,6 +167,10 @@ typedef struct pp_cpu_own {
 } pp_cpu_own;
 
 extern PP_TLS pp_cpu_own pp_cpu_own_slot;
+
+/* Counts at the stack, and in its cell (NULL: none), what the slot's thread has waited for a processor
+ * since its last sample. `amount` of an entry and value 1 of a cell are such nanoseconds. */
+void pp_cpu_count_preempted(pp_cpu_slot *slot, pp_stack_entry *entry, pp_label_cell *cell);
 
 /* Adds `weight` to a stack. NULL: there is no room; the weight is counted as lost. */
 pp_stack_entry *pp_cpu_count_stack(pp_cpu_session *session, const uintptr_t *pcs, uint32_t depth,

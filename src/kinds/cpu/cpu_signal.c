@@ -50,6 +50,7 @@ static void note_last(const pp_cpu_session *session, pp_cpu_slot *slot, pp_stack
         slot->last_cell = pp_cpu_count_labels(session, entry, labels, weight);
         pp_label_cell_give(before);
     }
+    pp_cpu_count_preempted(slot, entry, slot->last_cell);
 }
 
 /* This is a function of its own so that its frame is not on the stack while the walk runs. */

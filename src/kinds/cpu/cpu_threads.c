@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "base/pseudo_frame.h"
 #include "base/random.h"
+#include "base/stack_hash.h"
 #include "kinds/cpu/cpu_perf.h"
 #include "kinds/cpu/cpu_timers.h"
 #include "kinds/cpu/thread_roots.h"
@@ -273,6 +274,20 @@ static void arm(int tid, uint64_t base_ns, const pp_root_frames *root, bool take
 
 /* ---- accounts ---- */
 
+/* As settle(), of what the thread waited for a processor. */
+static void settle_preempted(pp_cpu_session *session, pp_cpu_slot *slot)
+{
+    pp_root_frames root = pp_thread_root_read(slot->begin, slot->callers);
+    pp_stack_entry *entry = slot->last;
+    if (slot->preempted_ns > 0 && entry == NULL && root.depth > 0) {
+        entry = pp_cpu_count_stack(session, root.pcs, root.depth,
+                                   pp_stack_hash(root.pcs, root.depth), 0);
+    }
+    if (slot->session == session->number && entry != NULL) {
+        pp_cpu_count_preempted(slot, entry, slot->last_cell);
+    }
+}
+
 /* Records the weight that was due and never counted: on the function where the thread began, or, if
  * that is not known, on its last stack. */
 static void settle(pp_cpu_session *session, const pp_cpu_slot *slot, uint64_t cpu_ns,
@@ -479,6 +494,7 @@ void pp_cpu_threads_end(void)
         if (session != NULL) {
             if (!pp_own_threads_have(slot->tid)) {
                 settle(session, slot, pp_clock_ns(CLOCK_THREAD_CPUTIME_ID), true);
+                settle_preempted(session, slot);
             }
             pp_cpu_session_leave(session);
         }
@@ -511,6 +527,18 @@ void pp_cpu_threads_after_failed_exec(void)
     around_exec(pp_cpu_perf_resume);
 }
 
+bool pp_cpu_threads_preempted(int tid, int64_t ns)
+{
+    pp_signal_mask old = 0;
+    pp_lock_enter(&threads.now.lock, pp_task_self(), &old);
+    pp_cpu_slot *slot = pp_cpu_is_active() ? find_slot(tid) : NULL;
+    if (slot != NULL) {
+        __atomic_add_fetch(&slot->preempted_ns, (uint64_t)ns, __ATOMIC_RELAXED);
+    }
+    pp_lock_leave(&threads.now.lock, &old);
+    return slot != NULL;
+}
+
 void pp_cpu_threads_disarm_all(uint64_t patience_ns, bool quiet)
 {
     pp_signal_mask old = 0;
@@ -532,6 +560,7 @@ void pp_cpu_threads_disarm_all(uint64_t patience_ns, bool quiet)
         }
         if (now >= 0) {
             settle(pp_cpu, slot, (uint64_t)now, false);
+            settle_preempted(pp_cpu, slot);
         }
         if (quiet) {
             disarm(slot);

@@ -38,6 +38,10 @@ void pp_cpu_threads_begin(uintptr_t entry, const pp_caller *caller);
  * stays blocked. NORMAL. */
 void pp_cpu_threads_end(void);
 
+/* Thread `tid` has waited for a processor: its next sample shows where. False if the thread is not
+ * sampled. */
+bool pp_cpu_threads_preempted(int tid, int64_t ns);
+
 /* Settles all accounts and disarms all threads; does nothing if it cannot take the lock within
  * `patience_ns`. If the session is not `quiet`, a late handler of it may still use any slot: none
  * is given out again before that handler has come back. NORMAL, and the fatal-signal writer. */

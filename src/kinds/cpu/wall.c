@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * wall.c: see wall.h.
+ *
+ * Zone: NORMAL.
+ * Owns: the looker; who uses it.
+ * Tested by: e2e.wall, e2e.http_wall
+ */
+#include "kinds/cpu/wall.h"
+
+#include "arch/system_call.h"
+#include "host/worker.h"
+#include "kinds/cpu/cpu_control.h"
+#include "modules/modules.h"
+#include "sys/apart.h"
+#include "sys/clock.h"
+#include "sys/lock.h"
+#include "sys/sandbox.h"
+#include "sys/signal_mask.h"
+#include "sys/tasks.h"
+#include "threads/thread_snapshot.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+enum { MIN_HZ = 1, MAX_HZ = 1000, CPU_HZ = 100, SLICE_NS = 100000, SLACK = 64 };
+
+static const uint64_t patience_ns = 5000000000;
+static const uint64_t fatal_patience_ns = 200000000;
+
+static void look_when_due(void);
+
+static struct {
+    pp_lock turn;
+    unsigned users;
+    bool rides; /* the CPU profile is not shared */
+    bool confined;
+    int64_t cpu_time_ns; /* when that profile began; another one is not ours */
+    int64_t period_ns;
+    uint64_t looks;
+    bool has_new_thread; /* the looker */
+    pp_worker looker;
+} wall = {.looker = {.work = look_when_due}};
+
+/* ---- states ---- */
+
+typedef struct call_state {
+    const char *call;
+    pp_wall_state state;
+} call_state;
+
+/* What a thread waits for in a call; calls that are not listed: other. */
+static const call_state call_states[] = {
+    {"futex", PP_WALL_LOCK},
+    {"futex_waitv", PP_WALL_LOCK},
+    {"semop", PP_WALL_LOCK},
+    {"semtimedop", PP_WALL_LOCK},
+    {"flock", PP_WALL_LOCK},
+    {"fcntl", PP_WALL_LOCK},
+    {"accept", PP_WALL_NET},
+    {"accept4", PP_WALL_NET},
+    {"connect", PP_WALL_NET},
+    {"recvfrom", PP_WALL_NET},
+    {"recvmsg", PP_WALL_NET},
+    {"recvmmsg", PP_WALL_NET},
+    {"sendto", PP_WALL_NET},
+    {"sendmsg", PP_WALL_NET},
+    {"sendmmsg", PP_WALL_NET},
+    {"nanosleep", PP_WALL_SLEEP},
+    {"clock_nanosleep", PP_WALL_SLEEP},
+    {"poll", PP_WALL_POLL},
+    {"ppoll", PP_WALL_POLL},
+    {"select", PP_WALL_POLL},
+    {"pselect6", PP_WALL_POLL},
+    {"epoll_wait", PP_WALL_POLL},
+    {"epoll_pwait", PP_WALL_POLL},
+    {"epoll_pwait2", PP_WALL_POLL},
+    {"wait4", PP_WALL_CHILD},
+    {"waitid", PP_WALL_CHILD},
+    {"read", PP_WALL_IO},
+    {"write", PP_WALL_IO},
+    {"readv", PP_WALL_IO},
+    {"writev", PP_WALL_IO},
+    {"pread64", PP_WALL_IO},
+    {"pwrite64", PP_WALL_IO},
+    {"preadv", PP_WALL_IO},
+    {"pwritev", PP_WALL_IO},
+    {"preadv2", PP_WALL_IO},
+    {"pwritev2", PP_WALL_IO},
+    {"open", PP_WALL_IO},
+    {"openat", PP_WALL_IO},
+    {"close", PP_WALL_IO},
+    {"fsync", PP_WALL_IO},
+    {"fdatasync", PP_WALL_IO},
+    {"sync", PP_WALL_IO},
+    {"syncfs", PP_WALL_IO},
+    {"sync_file_range", PP_WALL_IO},
+    {"msync", PP_WALL_IO},
+    {"sendfile", PP_WALL_IO},
+    {"splice", PP_WALL_IO},
+    {"tee", PP_WALL_IO},
+    {"vmsplice", PP_WALL_IO},
+    {"copy_file_range", PP_WALL_IO},
+    {"io_getevents", PP_WALL_IO},
+    {"io_uring_enter", PP_WALL_IO},
+    {"ioctl", PP_WALL_IO},
+};
+
+/* Whether the call reads or writes a descriptor that may be a socket. */
+static bool takes_any_descriptor(const char *call)
+{
+    return strcmp(call, "read") == 0 || strcmp(call, "write") == 0 || strcmp(call, "readv") == 0 ||
+           strcmp(call, "writev") == 0;
+}
+
+static pp_wall_state state_in_call(int folder, int tid, const pp_task_place *place)
+{
+    const char *name = pp_task_call_name(place->call);
+    for (size_t i = 0; name != NULL && i < sizeof call_states / sizeof *call_states; i++) {
+        if (strcmp(call_states[i].call, name) == 0) {
+            return takes_any_descriptor(name) && pp_task_has_socket(folder, tid, place->argument[0])
+                       ? PP_WALL_NET
+                       : call_states[i].state;
+        }
+    }
+    return PP_WALL_OTHER;
+}
+
+static pp_wall_state state_of(int folder, const pp_thread_row *row)
+{
+    switch (row->state) {
+    case PP_THREAD_RUNS:
+    case PP_THREAD_IS_SILENT:
+        return PP_WALL_RUNNING;
+    case PP_THREAD_WAITS_IN_CALL:
+        return state_in_call(folder, row->tid, &row->place);
+    case PP_THREAD_WAITS:
+        return row->place.call < 0 && row->place.pc != 0 ? PP_WALL_PAGE : PP_WALL_OTHER;
+    default:
+        return PP_WALL_OTHER;
+    }
+}
+
+/* ---- looks ---- */
+
+static void see_row(int folder, const pp_thread_row *row, uint64_t now_ns)
+{
+    bool is_proven = row->place.pc != 0; /* that it waits */
+    int64_t cpu_ns = is_proven ? row->clock_ns : pp_task_cpu_ns(row->tid);
+    if (cpu_ns >= 0) {
+        const pp_wall_sight sight = {.tid = row->tid,
+                                     .now_ns = now_ns,
+                                     .cpu_ns = cpu_ns,
+                                     .delay_ns = pp_task_delay_ns(folder, row->tid),
+                                     .state = state_of(folder, row),
+                                     .pc = row->pc,
+                                     .depth = row->depth,
+                                     .labels = row->labels};
+        pp_wall_see(&sight);
+    }
+}
+
+static void look_apart(void *of_time)
+{
+    pp_arena arena = PP_ARENA_INIT;
+    pp_threads threads = {.count = 0};
+    size_t capacity = pp_wall_accounts_count() + SLACK;
+    size_t moved = 0;
+    int *tids = pp_arena_array(&arena, capacity, sizeof *tids);
+    bool all_known = tids != NULL && pp_wall_list_moved(tids, capacity, &moved);
+    const pp_threads_wish wish = {.with_stacks = true,
+                                  .asks_none = true,
+                                  .only = all_known ? tids : NULL,
+                                  .only_count = moved};
+    uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    int folder = !all_known || moved > 0 ? pp_task_open() : -1;
+    if (folder >= 0 && pp_threads_snapshot(&wish, &arena, &threads) == 0) {
+        for (size_t i = 0; i < threads.count; i++) {
+            see_row(folder, &threads.rows[i], now_ns);
+        }
+    }
+    wall.looks++;
+    pp_threads_release(&threads);
+    pp_arena_release(&arena);
+    pp_task_close(folder);
+    *(uint64_t *)of_time = now_ns;
+}
+
+/* Looks at all threads, and returns the time of the look. The caller has the turn. */
+static uint64_t look_at_all(void)
+{
+    uint64_t now_ns = 0;
+    pp_signal_mask old = 0;
+    pp_signals_block(&old);
+    if (wall.confined) {
+        now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    } else {
+        pp_apart(look_apart, &now_ns);
+    }
+    pp_signals_restore(&old);
+    return now_ns;
+}
+
+/*
+ * Asks for a short slice of the processor, at once when there is work (EEVDF, Linux 6.12; sched(7)). A look
+ * that comes when a thread of the program stops running would see waits too often that follow that. The
+ * attributes are struct sched_attr of sched_setattr(2), which libc does not declare.
+ */
+static void ask_for_promptness(void)
+{
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime, deadline, period;
+    } attributes = {.size = sizeof attributes, .runtime = SLICE_NS};
+    if (!pp_sandbox_has_filter()) {
+        pp_system_call(SYS_sched_setattr, 0, &attributes, 0);
+    }
+}
+
+static void look_when_due(void)
+{
+    if (__atomic_exchange_n(&wall.has_new_thread, false, __ATOMIC_RELAXED)) {
+        ask_for_promptness();
+    }
+    if (pp_lock_try(&wall.turn, pp_task_self())) {
+        if (wall.users > 0) {
+            look_at_all();
+        }
+        pp_lock_release(&wall.turn);
+    }
+}
+
+/* ---- the CPU profile ---- */
+
+static int note_start(const pp_cpu_result *result, void *unused)
+{
+    (void)unused;
+    wall.cpu_time_ns = result->facts.time_ns;
+    return 0;
+}
+
+static void leave_cpu(void)
+{
+    if (!wall.rides) {
+        pp_cpu_control_leave(NULL, NULL);
+    }
+}
+
+static int begin_cpu(int hz)
+{
+    int error = pp_cpu_control_join(hz > CPU_HZ ? hz : CPU_HZ, NULL, NULL);
+    wall.rides = error == -EBUSY;
+    if (error == 0 || wall.rides) {
+        error = pp_cpu_control_look(note_start, NULL);
+    }
+    return error;
+}
+
+typedef struct seeing {
+    pp_wall_look *look;
+    void *context;
+    pp_wall_counts counts;
+} seeing;
+
+static int see_both(const pp_cpu_result *result, void *of_seeing)
+{
+    seeing *s = of_seeing;
+    s->counts.cpu = result->facts.time_ns == wall.cpu_time_ns ? result : NULL;
+    return s->look(&s->counts, s->context);
+}
+
+/* Calls `look` with what has been counted until now; `leaves`: the CPU profile ends with it. */
+static int show(pp_wall_look *look, void *context, bool leaves)
+{
+    seeing s = {.look = look,
+                .context = context,
+                .counts = {.places = pp_wall_settle_all(look_at_all()),
+                           .period_ns = wall.period_ns,
+                           .looks = wall.looks}};
+    int error = leaves && !wall.rides ? pp_cpu_control_leave(see_both, &s)
+                                      : pp_cpu_control_look(see_both, &s);
+    return error == -ESRCH ? look(&s.counts, context) : error;
+}
+
+/* ---- users ---- */
+
+static int begin_first(int hz)
+{
+    if (hz == 0) {
+        hz = PP_WALL_HZ;
+    }
+    if (hz < MIN_HZ || hz > MAX_HZ) {
+        return -EINVAL;
+    }
+    wall.period_ns = (int64_t)PP_NS_PER_S / hz;
+    wall.looks = 0;
+    wall.confined = false;
+    int error = pp_wall_accounts_begin(!pp_sandbox_has_filter());
+    if (error != 0) {
+        return error;
+    }
+    error = begin_cpu(hz);
+    if (error == 0) {
+        look_at_all();
+        wall.has_new_thread = true;
+        error = pp_worker_begin_at_random(&wall.looker, (uint64_t)wall.period_ns);
+        if (error != 0) {
+            leave_cpu();
+        }
+    }
+    if (error != 0) {
+        pp_wall_accounts_end();
+    }
+    return error;
+}
+
+/* What to do with the turn. */
+typedef struct task {
+    int (*what)(const struct task *t);
+    int hz;
+    pp_wall_look *look;
+    void *context;
+    bool fatal;
+} task;
+
+/* Calls t->what with the turn, and cancellation off. */
+static int with_turn(const task *t)
+{
+    int error = -EBUSY;
+    int cancel_state = PTHREAD_CANCEL_DISABLE;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    if (pp_lock_take_within(&wall.turn, pp_task_self(),
+                            t->fatal ? fatal_patience_ns : patience_ns)) {
+        error = t->what(t);
+        pp_lock_release(&wall.turn);
+    }
+    pthread_setcancelstate(cancel_state, NULL);
+    return error;
+}
+
+static int leave(const task *t)
+{
+    if (wall.users == 0) {
+        return -ECANCELED;
+    }
+    bool is_last = wall.users == 1;
+    int error = 0;
+    if (t->look != NULL) {
+        error = show(t->look, t->context, is_last);
+    } else if (is_last) {
+        leave_cpu();
+    }
+    wall.users--;
+    if (is_last && !t->fatal) {
+        pp_worker_end(&wall.looker);
+        pp_wall_accounts_end();
+    }
+    return error;
+}
+
+static int join(const task *t)
+{
+    int error = wall.users == 0 ? begin_first(t->hz) : 0;
+    if (error != 0) {
+        return error;
+    }
+    wall.users++;
+    error = show(t->look, t->context, false);
+    if (error != 0) {
+        leave(&(task){.look = NULL});
+    }
+    return error;
+}
+
+int pp_wall_join(int hz, pp_wall_look *look, void *context)
+{
+    return with_turn(&(task){.what = join, .hz = hz, .look = look, .context = context});
+}
+
+int pp_wall_leave(pp_wall_look *look, void *context, bool fatal)
+{
+    return with_turn(&(task){.what = leave, .look = look, .context = context, .fatal = fatal});
+}
+
+static int look_so_far(const task *t)
+{
+    return wall.users > 0 ? show(t->look, t->context, false) : -ESRCH;
+}
+
+int pp_wall_so_far(pp_wall_look *look, void *context)
+{
+    return with_turn(&(task){.what = look_so_far, .look = look, .context = context});
+}
+
+static int confine(const task *unused)
+{
+    (void)unused;
+    wall.confined = true;
+    if (wall.users > 0) {
+        pp_worker_end(&wall.looker);
+    }
+    return 0;
+}
+
+void pp_wall_confine(void)
+{
+    with_turn(&(task){.what = confine});
+}
+
+void pp_wall_after_fork_in_child(void)
+{
+    wall.users = 0;
+    pp_worker_after_fork(&wall.looker);
+    pp_wall_accounts_after_fork_in_child();
+    pp_lock_release(&wall.turn);
+}

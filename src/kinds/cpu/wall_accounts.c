@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * wall_accounts.c: keeps an account of each thread (drawing in the header).
+ *
+ *   accounts: [tid ...|0|tid ...|REMOVED|...]    open addressing by tid, linear probing
+ *
+ * An account is balanced when a profile is made, when the thread ends, and when there are more places than
+ * it has room for.
+ *
+ * Zone: HOOK.
+ * Locks: `books.lock`, with signals blocked.
+ * Owns: the accounts and the table.
+ * Tested by: e2e.wall
+ */
+#include "kinds/cpu/wall_accounts.h"
+
+#include "arch/system_call.h"
+#include "base/memory.h"
+#include "base/pseudo_frame.h"
+#include "base/stack_hash.h"
+#include "kinds/cpu/cpu_threads.h"
+#include "sys/address_space.h"
+#include "sys/clock.h"
+#include "sys/lock.h"
+#include "sys/own_threads.h"
+#include "sys/tasks.h"
+#include "unwind/scratch.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+enum {
+    REMOVED = -1,
+    FIRST_ACCOUNTS = 1024, /* a power of two */
+    LITTLE_NS = 1000000,
+    TALLIES = 16,     /* places of one thread, until its account is balanced */
+    COUNTS_SHARE = 20 /* one part in 20 of a limited address space */
+};
+
+static const size_t counts_bytes = 64u << 20;
+
+PP_PSEUDO_FRAME(pprof_unseen_waits)
+
+/* A place where a thread was seen waiting. */
+typedef struct place {
+    pp_stack_entry *entry; /* NULL: it was not seen waiting */
+    pp_label_cell *cell;   /* in use; NULL: no labels */
+} place;
+
+/* What sights say of a place: the time for which they stand. */
+typedef struct tally {
+    place where;
+    int64_t ns;
+} tally;
+
+typedef struct account {
+    int tid;           /* 0 = free */
+    bool delay_known;  /* delay_ns is that of a sight */
+    place wait;        /* where it was seen at the last sight, if it waited */
+    uint64_t sight_ns; /* CLOCK_MONOTONIC, of the last sight; or of the begin */
+    uint64_t since_ns; /* the amounts are known until then: of the last sight of a wait */
+    int64_t since_cpu_ns;
+    int64_t delayed_ns; /* since then */
+    int64_t delay_ns;   /* at the last sight */
+    int64_t
+        waited_ns; /* that no place has been given; < 0: the clocks are not read at one instant */
+    unsigned tallied;
+    tally tallies[TALLIES];
+} account;
+
+static struct {
+    pp_lock lock;
+    bool open;
+    bool may_ask; /* no filter forbids getrusage */
+    account *accounts;
+    uint32_t capacity, used; /* `used` includes removed ones */
+    uint32_t living;
+    pp_wall_places places;
+    uintptr_t stack[1 + PP_SCRATCH_DEPTH]; /* with the state in front */
+} books;
+
+/* ---- accounts ---- */
+
+static uint32_t slot_of(const account *accounts, uint32_t capacity, int tid)
+{
+    uint32_t i = (uint32_t)tid * 2654435761u & (capacity - 1);
+    while (accounts[i].tid != tid && accounts[i].tid != 0) {
+        i = (i + 1) & (capacity - 1);
+    }
+    return i;
+}
+
+static account *find(int tid)
+{
+    account *a = &books.accounts[slot_of(books.accounts, books.capacity, tid)];
+    return a->tid == tid ? a : NULL;
+}
+
+/* Copies the accounts into a table with room for twice as many. */
+static bool grow(void)
+{
+    uint32_t capacity = FIRST_ACCOUNTS;
+    while (capacity < 4 * books.living) {
+        capacity *= 2;
+    }
+    account *accounts = pp_memory_map(capacity * sizeof *accounts);
+    if (accounts == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < books.capacity; i++) {
+        if (books.accounts[i].tid > 0) {
+            accounts[slot_of(accounts, capacity, books.accounts[i].tid)] = books.accounts[i];
+        }
+    }
+    pp_memory_unmap(books.accounts, books.capacity * sizeof *accounts);
+    books.accounts = accounts;
+    books.capacity = capacity;
+    books.used = books.living;
+    return true;
+}
+
+/* NULL: there is no memory. */
+static account *open_account(int tid, uint64_t now_ns, int64_t cpu_ns)
+{
+    if (4 * (books.used + 1) > 3 * books.capacity && !grow()) {
+        return NULL;
+    }
+    account *a = &books.accounts[slot_of(books.accounts, books.capacity, tid)];
+    books.used += a->tid == 0;
+    books.living++;
+    *a = (account){.tid = tid, .sight_ns = now_ns, .since_ns = now_ns, .since_cpu_ns = cpu_ns};
+    return a;
+}
+
+/* ---- amounts ---- */
+
+static void add(const place *where, int64_t ns)
+{
+    __atomic_add_fetch(&where->entry->count, (uint64_t)ns, __ATOMIC_RELAXED);
+    pp_label_cell_add(where->cell, 0, (uint64_t)ns);
+}
+
+/* Finds or makes the table's place of a stack; its cell is in use. */
+static place place_of(pp_wall_state state, const uintptr_t *pcs, uint32_t depth,
+                      pprof_labels *labels, int64_t ns)
+{
+    uintptr_t *stack = books.stack;
+    if (depth > PP_SCRATCH_DEPTH) {
+        depth = PP_SCRATCH_DEPTH;
+    }
+    stack[0] = 1 + (uintptr_t)state;
+    if (depth > 0) {
+        memcpy(&stack[1], pcs, depth * sizeof *stack);
+    }
+    place found = {pp_stack_counts_record(books.places.counts, stack, 1 + depth,
+                                          pp_stack_hash(stack, 1 + depth), 0),
+                   NULL};
+    if (found.entry != NULL) {
+        found.cell = pp_label_cell_take(books.places.labels, found.entry, labels, (uint64_t)ns);
+    }
+    return found;
+}
+
+static void add_unseen(int64_t ns)
+{
+    static const uintptr_t unseen[] = {(uintptr_t)pprof_unseen_waits + 1};
+    place where = place_of(PP_WALL_OTHER, unseen, 1, NULL, ns);
+    if (where.entry != NULL) {
+        add(&where, ns);
+    } else {
+        books.places.lost_ns += (uint64_t)ns;
+    }
+}
+
+/*
+ * Gives what the thread has waited to the places where it was seen, in proportion to the times for which
+ * the sights stand; or to none, if it was never seen waiting.
+ */
+static void balance(account *a)
+{
+    int64_t all = 0;
+    int64_t left = a->waited_ns;
+    for (unsigned i = 0; i < a->tallied; i++) {
+        all += a->tallies[i].ns;
+    }
+    for (unsigned i = 0; i < a->tallied; i++) {
+        tally *t = &a->tallies[i];
+        int64_t part = left > 0 ? (int64_t)((double)left * (double)t->ns / (double)all) : 0;
+        add(&t->where, part);
+        left -= part;
+        all -= t->ns;
+        pp_label_cell_give(t->where.cell);
+    }
+    if (left > 0) {
+        add_unseen(left);
+    }
+    a->waited_ns = left < 0 ? left : 0;
+    a->tallied = 0;
+}
+
+/* A sight of the thread at a place stands for `ns` more. */
+static void count_sight(account *a, const place *where, int64_t ns)
+{
+    if (where->entry == NULL || ns == 0) {
+        return;
+    }
+    for (unsigned i = 0; i < a->tallied; i++) {
+        if (a->tallies[i].where.entry == where->entry && a->tallies[i].where.cell == where->cell) {
+            a->tallies[i].ns += ns;
+            return;
+        }
+    }
+    if (a->tallied == TALLIES) {
+        balance(a);
+    }
+    pp_label_cell_keep(where->cell);
+    a->tallies[a->tallied++] = (tally){*where, ns};
+}
+
+static void close_account(account *a)
+{
+    balance(a);
+    pp_label_cell_give(a->wait.cell);
+    *a = (account){.tid = REMOVED};
+    books.living--;
+}
+
+/*
+ * Where a thread waited for a processor: its next CPU sample shows it, which comes soon after. A thread
+ * that wakes up, does little and waits again hardly has samples: there it is the place of the wait from
+ * which it woke up.
+ */
+static bool place_delay(const account *a, int64_t ran_ns, int64_t delay_ns)
+{
+    const pp_stack_entry *before = a->wait.entry;
+    if (before == NULL || ran_ns >= LITTLE_NS) {
+        return pp_cpu_threads_preempted(a->tid, delay_ns);
+    }
+    place where = place_of(PP_WALL_PREEMPTED, before->pc + 1, before->depth - 1,
+                           a->wait.cell != NULL ? a->wait.cell->labels : NULL, delay_ns);
+    if (where.entry != NULL) {
+        add(&where, delay_ns);
+    }
+    pp_label_cell_give(where.cell);
+    return where.entry != NULL;
+}
+
+/* Counts what the scheduler says of the thread that it did not say at the last sight. */
+static void note_delay(account *a, int64_t cpu_ns, int64_t delay_ns)
+{
+    int64_t more = a->delay_known && delay_ns > a->delay_ns ? delay_ns - a->delay_ns : 0;
+    if (delay_ns >= 0) {
+        a->delay_ns = delay_ns;
+        a->delay_known = true;
+    }
+    if (more > 0 && place_delay(a, cpu_ns - a->since_cpu_ns, more)) {
+        a->delayed_ns += more;
+    }
+}
+
+/* Notes what the thread has waited since the amounts were last known. */
+static void settle(account *a, uint64_t now_ns, int64_t cpu_ns)
+{
+    a->waited_ns += (int64_t)(now_ns - a->since_ns) - (cpu_ns - a->since_cpu_ns) - a->delayed_ns;
+    a->since_ns = now_ns;
+    a->since_cpu_ns = cpu_ns;
+    a->delayed_ns = 0;
+}
+
+/* ---- the books ---- */
+
+/* For threads that may have signals. */
+static void enter(pp_signal_mask *old)
+{
+    pp_lock_enter(&books.lock, pp_task_self(), old);
+}
+
+static void leave(const pp_signal_mask *old)
+{
+    pp_lock_leave(&books.lock, old);
+}
+
+static void free_tables(void)
+{
+    pp_stack_counts_free(books.places.counts);
+    pp_label_cells_free(books.places.labels);
+    pp_memory_unmap(books.accounts, books.capacity * sizeof *books.accounts);
+    books.places = (pp_wall_places){.counts = NULL};
+    books.accounts = NULL;
+    books.capacity = books.used = books.living = 0;
+}
+
+int pp_wall_accounts_begin(bool may_ask)
+{
+    pp_signal_mask old = 0;
+    enter(&old);
+    books.places = (pp_wall_places){
+        .counts = pp_stack_counts_new(pp_address_space_share(counts_bytes, COUNTS_SHARE)),
+        .labels = pp_label_cells_new()};
+    books.may_ask = may_ask;
+    books.open = books.places.counts != NULL && grow();
+    if (!books.open) {
+        free_tables();
+    }
+    int error = books.open ? 0 : -ENOMEM;
+    leave(&old);
+    return error;
+}
+
+void pp_wall_accounts_end(void)
+{
+    pp_signal_mask old = 0;
+    enter(&old);
+    books.open = false;
+    free_tables();
+    leave(&old);
+}
+
+/* Whether the thread was seen waiting, and has not run since: then it has waited there until now. */
+static bool has_stayed(account *a, int64_t cpu_ns, uint64_t now_ns)
+{
+    if (a->wait.entry == NULL || a->since_cpu_ns != cpu_ns) {
+        return false;
+    }
+    add(&a->wait, (int64_t)(now_ns - a->since_ns));
+    a->since_ns = a->sight_ns = now_ns;
+    return true;
+}
+
+/* The accounts of threads that have ended unseen are closed. */
+bool pp_wall_list_moved(int *tids, size_t capacity, size_t *count)
+{
+    bool fits = true;
+    *count = 0;
+    pp_lock_take(&books.lock, pp_task_self());
+    for (uint32_t i = 0; i < books.capacity; i++) {
+        account *a = &books.accounts[i];
+        int64_t cpu_ns = a->tid > 0 ? pp_task_cpu_ns(a->tid) : -1;
+        if (a->tid > 0 && cpu_ns < 0) {
+            close_account(a);
+        } else if (cpu_ns >= 0 && !has_stayed(a, cpu_ns, pp_clock_ns(CLOCK_MONOTONIC))) {
+            fits = *count < capacity;
+            if (fits) {
+                tids[(*count)++] = a->tid;
+            }
+        }
+    }
+    bool all_known = pp_tasks_count() == books.living + pp_own_threads_count();
+    pp_lock_release(&books.lock);
+    return all_known && fits;
+}
+
+size_t pp_wall_accounts_count(void)
+{
+    return __atomic_load_n(&books.living, __ATOMIC_RELAXED);
+}
+
+/* The sight stands for half of the time since the one before, which stands for the other half. A thread
+ * that has begun after the sight's time has another account than the one that was seen. */
+static void see(const pp_wall_sight *s)
+{
+    place here = {.entry = NULL};
+    account *a = find(s->tid);
+    a = a != NULL ? a : open_account(s->tid, s->now_ns, s->cpu_ns);
+    if (a == NULL || a->sight_ns > s->now_ns || s->cpu_ns < a->since_cpu_ns) {
+        return;
+    }
+    if (has_stayed(a, s->cpu_ns, s->now_ns)) {
+        return;
+    }
+    int64_t half = (int64_t)(s->now_ns - a->sight_ns) / 2;
+    count_sight(a, &a->wait, half);
+    note_delay(a, s->cpu_ns, s->delay_ns);
+    if (s->state != PP_WALL_RUNNING) {
+        here = place_of(s->state, s->pc, s->depth, s->labels, 2 * half);
+        count_sight(a, &here, half);
+        settle(a, s->now_ns, s->cpu_ns);
+    }
+    pp_label_cell_give(a->wait.cell);
+    a->wait = here;
+    a->sight_ns = s->now_ns;
+}
+
+void pp_wall_see(const pp_wall_sight *sight)
+{
+    pp_lock_take(&books.lock, pp_task_self());
+    if (books.open) {
+        see(sight);
+    }
+    pp_lock_release(&books.lock);
+}
+
+/* Only threads that do not wait have amounts to be settled: those that wait were just looked at. */
+const pp_wall_places *pp_wall_settle_all(uint64_t now_ns)
+{
+    pp_signal_mask old = 0;
+    enter(&old);
+    for (uint32_t i = 0; i < books.capacity; i++) {
+        account *a = &books.accounts[i];
+        if (a->tid <= 0) {
+            continue;
+        }
+        int64_t cpu_ns = a->wait.entry == NULL ? pp_task_cpu_ns(a->tid) : -1;
+        if (cpu_ns >= a->since_cpu_ns && a->since_ns < now_ns) {
+            settle(a, now_ns, cpu_ns);
+        }
+        balance(a);
+    }
+    leave(&old);
+    return &books.places;
+}
+
+/* ---- the calling thread ---- */
+
+static void begins(uintptr_t entry, const pp_caller *caller)
+{
+    (void)entry;
+    (void)caller;
+    pp_signal_mask old = 0;
+    if (!__atomic_load_n(&books.open, __ATOMIC_RELAXED)) {
+        return;
+    }
+    enter(&old);
+    int tid = pp_task_self();
+    account *before = books.open ? find(tid) : NULL;
+    if (before != NULL) { /* an earlier thread of this id ended unseen, or a look was faster */
+        close_account(before);
+    }
+    if (books.open) {
+        account *a = open_account(tid, pp_clock_ns(CLOCK_MONOTONIC), 0);
+        if (a != NULL) {
+            a->since_cpu_ns = (int64_t)pp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+            a->delay_known = true;
+        }
+    }
+    leave(&old);
+}
+
+/* Whether the calling thread has never waited by itself: what it did not run, it waited for a processor. */
+static bool has_never_waited(void)
+{
+    struct rusage use;
+    return books.may_ask && pp_system_call(SYS_getrusage, RUSAGE_THREAD, &use) == 0 &&
+           use.ru_nvcsw == 0;
+}
+
+/* To read what the scheduler says would take a descriptor, or 50 us. */
+static void settle_end(account *a)
+{
+    uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    int64_t cpu_ns = (int64_t)pp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    int64_t rest_ns = (int64_t)(now_ns - a->since_ns) - (cpu_ns - a->since_cpu_ns) - a->delayed_ns;
+    count_sight(a, &a->wait, (int64_t)(now_ns - a->sight_ns));
+    if (rest_ns > 0 && has_never_waited() && pp_cpu_threads_preempted(a->tid, rest_ns)) {
+        a->delayed_ns += rest_ns;
+    }
+    settle(a, now_ns, cpu_ns);
+}
+
+static void ends(void)
+{
+    pp_signal_mask old = 0;
+    if (!__atomic_load_n(&books.open, __ATOMIC_RELAXED)) {
+        return;
+    }
+    enter(&old);
+    account *a = books.open ? find(pp_task_self()) : NULL;
+    if (a != NULL) {
+        settle_end(a);
+        close_account(a);
+    }
+    leave(&old);
+}
+
+const pp_sampler pp_wall_sampler = {.on = {[PP_THREAD_ENDS] = ends}, .thread_begins = begins};
+
+void pp_wall_accounts_after_fork_in_child(void)
+{
+    if (books.open) {
+        free_tables();
+    }
+    books.open = false;
+    pp_lock_release(&books.lock);
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * wall_kind.c: the kind "wall": where time passes, for every thread, running or waiting.
+ *
+ *   start --> [runs: its file is wanted] --> write, stop: it is written, and leaves
+ *                 |
+ *                write so far --> [left for it] --> resume: it joins again
+ *
+ * Zone: NORMAL.
+ * Locks: those of kind.h and wall.h.
+ * Owns: the file, and its collection.
+ * Tested by: e2e.wall, e2e.http_wall, unit.options
+ */
+#include "base/buffer.h"
+#include "encode/proto.h"
+#include "host/kind.h"
+#include "kinds/cpu/wall.h"
+#include "kinds/cpu/wall_profile.h"
+#include "output/end_file.h"
+#include "output/prepare.h"
+#include "output/symbolize.h"
+#include "output/word_values.h"
+#include "profile/delta.h"
+#include "sys/clock.h"
+#include "sys/log.h"
+
+#include <errno.h>
+
+/* ---- a collection ---- */
+
+typedef struct collection {
+    pp_arena *arena;
+    bool with_labels;
+    bool fatal; /* it ends in the handler of a fatal signal */
+    pp_profile before;
+    int64_t time_ns;   /* wall clock */
+    uint64_t start_ns; /* monotonic */
+    pp_buffer encoded; /* while it ends */
+} collection;
+
+static int keep_before(const pp_wall_counts *counts, void *context)
+{
+    collection *c = context;
+    return pp_wall_profile_build(counts, c->with_labels, c->arena, &c->before);
+}
+
+static int append(void *context, const void *data, size_t length)
+{
+    pp_buffer *buffer = context;
+    pp_buffer_append(buffer, data, length);
+    return buffer->failed ? -ENOMEM : 0;
+}
+
+/* Encodes into memory: the turn is held, and the writer may be slow. */
+static int encode(const pp_wall_counts *counts, void *context)
+{
+    collection *c = context;
+    pp_profile profile;
+    int error = pp_wall_profile_build(counts, c->with_labels, c->arena, &profile);
+    if (error == 0) {
+        error = pp_profile_subtract(&profile, &c->before, c->arena);
+    }
+    if (error == 0) {
+        error = pp_wall_profile_count(c->arena, &profile);
+    }
+    profile.time_ns = c->time_ns;
+    profile.duration_ns = (int64_t)(pp_clock_ns(CLOCK_MONOTONIC) - c->start_ns);
+    profile.symbolize = pp_symbolize_wanted();
+    return error != 0 ? error
+                      : pp_proto_encode(&profile, c->arena, (pprof_writer){append, &c->encoded});
+}
+
+static int begin_collection(collection *c, int hz, bool with_labels, pp_arena *arena)
+{
+    *c = (collection){.arena = arena,
+                      .with_labels = with_labels,
+                      .time_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME),
+                      .start_ns = pp_clock_ns(CLOCK_MONOTONIC),
+                      .encoded = PP_BUFFER_INIT};
+    return pp_wall_join(hz, keep_before, c);
+}
+
+static int write_encoded(collection *c, int error, pprof_writer writer)
+{
+    if (error == 0) {
+        error = writer.write(writer.ctx, c->encoded.data, c->encoded.size);
+    }
+    pp_buffer_release(&c->encoded);
+    return error;
+}
+
+static int end_collection(collection *c, pprof_writer writer)
+{
+    return write_encoded(c, pp_wall_leave(encode, c, c->fatal), writer);
+}
+
+/* ---- requests ---- */
+
+static const char *reason_of(int error)
+{
+    switch (error) {
+    case -EPERM:
+        return "the program has confined itself, or runs in a sandbox";
+    case -EAGAIN:
+        return "no timer or thread could be had";
+    case -EINVAL:
+        return "hz is not between 1 and 1000";
+    case -EBUSY:
+        return "another thread begins or ends such a profile";
+    default:
+        return "no memory";
+    }
+}
+
+static int begin(int hz, bool with_labels, pp_arena *arena, void **started, const char **why)
+{
+    collection *c = pp_arena_alloc(arena, sizeof *c);
+    int error = c != NULL ? begin_collection(c, hz, with_labels, arena) : -ENOMEM;
+    *why = error != 0 ? reason_of(error) : NULL;
+    *started = c;
+    return error;
+}
+
+static int end(void *ended, pprof_writer writer)
+{
+    return end_collection(ended, writer);
+}
+
+static void cancel(void *cancelled)
+{
+    (void)cancelled;
+    pp_wall_leave(NULL, NULL, false);
+}
+
+static int write_so_far(bool with_labels, pp_arena *arena, pprof_writer writer)
+{
+    collection c = {.arena = arena, .with_labels = with_labels, .encoded = PP_BUFFER_INIT};
+    return write_encoded(&c, pp_wall_so_far(encode, &c), writer);
+}
+
+static const pp_timed_profile timed = {
+    .name = "wall",
+    .about = "Where time passes, running or waiting, in the next seconds=30.",
+    .what = "wall-clock",
+    .begin = begin,
+    .end = end,
+    .cancel = cancel,
+    .write_so_far = write_so_far,
+};
+
+/* ---- the file ---- */
+
+static int write_file(pprof_writer writer, int debug);
+
+static pp_end_file files[] = {{.name = "wall", .write = write_file}, {.name = NULL}};
+
+static struct {
+    int hz; /* 0: as usual */
+    bool is_open;
+    bool is_interrupted; /* write() has ended it, and resume() starts it again */
+    pp_arena arena;
+    collection collection;
+} file = {.arena = PP_ARENA_INIT};
+
+static int write_file(pprof_writer writer, int debug)
+{
+    (void)debug;
+    file.is_open = false;
+    int error = end_collection(&file.collection, writer);
+    pp_arena_release(&file.arena);
+    return error;
+}
+
+static int take_wall(const char *value)
+{
+    int64_t hz = 0;
+    if (value != NULL && (!pp_word_number(value, &hz) || hz < 1 || hz > 1000)) {
+        return -EINVAL;
+    }
+    files->asked = true;
+    file.hz = (int)hz;
+    return 0;
+}
+
+static const pp_word words[] = {{"wall", take_wall, "wall or wall:HZ, HZ from 1 to 1000"},
+                                {.name = NULL}};
+
+static void reset(void)
+{
+    file.hz = 0;
+}
+
+static int begin_file(void)
+{
+    int error = begin_collection(&file.collection, file.hz, true, &file.arena);
+    file.is_open = files->wanted = error == 0;
+    if (error != 0) {
+        pp_arena_release(&file.arena);
+        pp_log_error("the wall-clock profile", " could not be started", error, NULL);
+    }
+    return error;
+}
+
+static int start(uint64_t duration_ns)
+{
+    (void)duration_ns; /* the end of the duration has the file written */
+    return pp_prepare_asked(files) ? begin_file() : 0;
+}
+
+static void write_files(bool so_far, const void *interrupted)
+{
+    bool was_wanted = files->wanted;
+    file.collection.fatal = interrupted != NULL;
+    pp_end_files_write(files, so_far, interrupted != NULL);
+    file.is_interrupted |= was_wanted && so_far;
+    files->wanted = false;
+    if (file.is_open) { /* there is no place for the file */
+        file.is_open = false;
+        pp_wall_leave(NULL, NULL, interrupted != NULL);
+        pp_arena_release(&file.arena);
+    }
+}
+
+static void resume(uint64_t duration_ns)
+{
+    (void)duration_ns;
+    if (file.is_interrupted) {
+        file.is_interrupted = false;
+        begin_file();
+    }
+}
+
+static void stop(bool confined)
+{
+    if (confined) {
+        pp_wall_confine();
+    }
+}
+
+static void after_fork(bool goes_on)
+{
+    pp_wall_after_fork_in_child();
+    file.is_open = false;
+    pp_arena_release(&file.arena);
+    if (files->wanted) {
+        files->wanted = false;
+        if (goes_on) {
+            begin_file();
+        }
+    }
+}
+
+const pp_kind pp_kind_wall = {
+    .name = "wall",
+    .words = words,
+    .files = files,
+    .timed = &timed,
+    .sampler = &pp_wall_sampler,
+    .reset = reset,
+    .start = start,
+    .write = write_files,
+    .stop = stop,
+    .resume = resume,
+    .after_fork = after_fork,
+};

@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_http_wall.sh: wall-clock profiles by HTTP: only while asked for; requests share the looks, and each gets its own
+# time; a client that hangs up ends its collection.
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+# shellcheck source=test/e2e/http.sh
+. "$SRC/test/e2e/http.sh"
+need go python3
+
+timers() { grep -c '^ID:' "/proc/$server/timers"; }
+has_timers() { [ "$(timers)" -gt 0 ]; }
+has_no_timers() { [ "$(timers)" = 0 ]; }
+# per_thread RAW: the time of all threads over the duration of the profile.
+per_thread() {
+    awk '/^Duration: / { duration = $2 } /^Samples:/ { part = 1; next } /^Locations/ { part = 2 }
+        part == 1 && /^ *[0-9]+ +[0-9]+:/ { sub(/:/, "", $2); sum += $2 }
+        END { printf "%.2f\n", sum / 1e9 / duration }' "$1"
+}
+
+serve_guest ''
+threads=$(ls "/proc/$server/task" | wc -l)
+expect_equal "what was counted so far, before anything is" 404 "$(status_of '/wall?now=1')"
+for seconds in 1 3; do
+    python3 "$ask" "$url/wall?seconds=$seconds" -o "w$seconds.pb.gz" >/dev/null 9>&- &
+    eval "request_$seconds=$!"
+done
+wait_until has_timers
+expect_equal "what was counted so far" 200 "$(status_of '/wall?now=1')"
+python3 "$ask" "$url/profile?seconds=1" -o cpu.pb.gz >/dev/null 9>&-
+# shellcheck disable=SC2154 # set by eval
+wait "$request_1" "$request_3"
+wait_until has_no_timers
+for file in w1 w3; do
+    raw "$file.pb.gz"
+    # One of the process's threads is the server's, which no profile shows.
+    expect_near "$file: threads of the profile" "$((threads - 1))" "$(per_thread "$file.pb.gz.raw")" 0.2
+    stacks "$file.pb.gz.raw" >stacks
+    ! grep -q 'server_run\|pprof_http\|pp_' stacks || fail "$file: libpprof is in it: $(cat stacks)"
+done
+raw cpu.pb.gz
+expect_equal "a CPU profile meanwhile" "cpu nanoseconds" "$(sed -n 's/^PeriodType: //p' cpu.pb.gz.raw)"
+
+python3 "$ask" "$url/wall?seconds=100" -o never.pb.gz >/dev/null 9>&- &
+hanging=$!
+wait_until has_timers
+kill "$hanging"
+wait_until has_no_timers
+expect_equal "a rate of 5000" 500 "$(status_of '/wall?hz=5000&seconds=1')"
+echo ok

@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_wall.sh: the wall-clock profile has all the time of all threads, in the right states, on the functions
+# where it passed.
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+need go
+
+# wall_us RAW NAME [STATE]: microseconds of the stacks that have the function, in that state.
+wall_us() {
+    awk -v wanted="$2" -v state="${3-}" '
+        /^Samples:/ { part = 1; next }
+        /^Locations/ { part = 2; next }
+        /^Mappings/ { part = 3; next }
+        part == 1 && /^ *[0-9]+ +[0-9]+:/ { n++; ns[n] = $2; sub(/:/, "", ns[n]); $1 = $2 = ""; ids[n] = $0; next }
+        part == 1 && /state:/ { in_state[n] = $0 }
+        part == 2 && $4 == wanted { sub(/:/, "", $1); is[$1] = 1 }
+        END {
+            for (i = 1; i <= n; i++) {
+                if (state != "" && in_state[i] !~ "state:\\[" state "\\]") continue
+                count = split(ids[i], list, " ")
+                for (k = 1; k <= count && !(list[k] in is); k++);
+                if (k <= count) sum += ns[i]
+            }
+            printf "%d\n", sum / 1000
+        }' "$1"
+}
+truth() { awk -v name="$1" '$1 == name { print $2 }' truth; }
+
+# run NAME ARGUMENT...: runs the victim.
+run() {
+    name=$1
+    shift
+    preload "wall,file=$work/$name.pb.gz" "$victims/wall" "$@" >truth || fail "the victim failed: $*"
+    raw "$name.pb.gz"
+    profile=$name.pb.gz.raw
+}
+
+# expect_all NAME FUNCTION: the threads that began there have their time, to a percent. What they never were
+# seen waiting has no stack.
+expect_all() {
+    total=$(($(wall_us "$profile" "$2") + $(wall_us "$profile" pprof_unseen_waits)))
+    expect_near "$1: time of all threads" "$(truth all)" "$total" "$(percent "$(truth all)" 1)"
+}
+
+# Each function has the time that it took, within three standard errors of so many looks: 20 a second, three
+# threads. Threads of other programs may take the processors away meanwhile: such time may be shown where
+# the thread runs next.
+expect_share_of_time() { # NAME
+    expect_near "$1" "$(truth "$1")" "$(wall_us "$profile" "$1")" "$(awk -v all="$(truth all)" -v part="$(truth "$1")" \
+        -v looks=360 'BEGIN { p = part / all; print 3 * all * sqrt(p * (1 - p) / looks) }')"
+}
+check() {
+    run shares 3 6000 10000
+    expect_all shares wall_worker
+    for function in wall_reader wall_locker wall_sleeper wall_hog_long wall_hog_short; do
+        expect_share_of_time "$function"
+    done
+}
+attempts 4 check
+profile=shares.pb.gz.raw
+grep -q '^PeriodType: wall nanoseconds' "$profile" || fail "the type of the period: $(grep '^PeriodType' "$profile")"
+expect_near "time of the first thread, which joins the others" "$(($(truth all) / 3))" \
+    "$(wall_us "$profile" main lock)" "$(percent "$(truth all)" 1)"
+for wait in wall_reader:io wall_locker:lock wall_sleeper:sleep; do
+    function=${wait%:*}
+    expect_at_least "$function, in no other state than ${wait#*:}, preempted or running" \
+        "$(($(wall_us "$profile" "$function") - 3))" \
+        "$(($(wall_us "$profile" "$function" "${wait#*:}") + $(wall_us "$profile" "$function" preempted) + \
+            $(wall_us "$profile" "$function" running)))"
+    for other in io lock sleep net poll child page other; do
+        [ "$other" = "${wait#*:}" ] || expect_equal "$function in state $other" 0 "$(wall_us "$profile" "$function" "$other")"
+    done
+done
+
+# More threads than processors: what does not run is preempted, on the functions that wanted to run.
+run crowd 24 2000 4000
+expect_all crowd wall_worker
+expect_at_least "preempted while they run" "$(percent "$(truth all)" 25)" \
+    "$(($(wall_us "$profile" wall_hog_long preempted) + $(wall_us "$profile" wall_hog_short preempted)))"
+
+# Threads that live for less than the time between two looks.
+run born born 200
+total=$(($(wall_us "$profile" wall_born) + $(wall_us "$profile" pprof_unseen_waits)))
+expect_at_least "threads of 3 ms: their time" "$(percent "$(truth all)" 99)" "$total"
+echo ok
