@@ -44,7 +44,7 @@ static void note_last(const pp_cpu_session *session, pp_cpu_slot *slot, pp_stack
                       uint64_t weight)
 {
     pprof_labels *labels = pp_labels_current();
-    slot->last = entry;
+    __atomic_store_n(&slot->last, entry, __ATOMIC_RELEASE);
     if (labels != NULL || slot->last_cell != NULL) {
         pp_label_cell *before = slot->last_cell;
         slot->last_cell = pp_cpu_count_labels(session, entry, labels, weight);

@@ -274,17 +274,24 @@ static void arm(int tid, uint64_t base_ns, const pp_root_frames *root, bool take
 
 /* ---- accounts ---- */
 
-/* As settle(), of what the thread waited for a processor. */
-static void settle_preempted(pp_cpu_session *session, pp_cpu_slot *slot)
+/* Counts what the thread waited for a processor since its last sample: at the stack of that one; if there
+ * is none, where the thread began; if that is not known, as lost. */
+static void settle_preempted(pp_cpu_session *session, pp_cpu_slot *slot, pp_label_cell *cell)
 {
-    pp_root_frames root = pp_thread_root_read(slot->begin, slot->callers);
-    pp_stack_entry *entry = slot->last;
-    if (slot->preempted_ns > 0 && entry == NULL && root.depth > 0) {
+    pp_stack_entry *entry = __atomic_load_n(&slot->last, __ATOMIC_ACQUIRE);
+    if (__atomic_load_n(&slot->preempted_ns, __ATOMIC_RELAXED) == 0) {
+        return;
+    }
+    if (entry == NULL) {
+        pp_root_frames root = pp_thread_root_read(slot->begin, slot->callers);
+        if (root.depth == 0) {
+            root.pcs[root.depth++] = (uintptr_t)pprof_lost_samples + 1;
+        }
         entry = pp_cpu_count_stack(session, root.pcs, root.depth,
                                    pp_stack_hash(root.pcs, root.depth), 0);
     }
     if (slot->session == session->number && entry != NULL) {
-        pp_cpu_count_preempted(slot, entry, slot->last_cell);
+        pp_cpu_count_preempted(slot, entry, cell);
     }
 }
 
@@ -494,7 +501,7 @@ void pp_cpu_threads_end(void)
         if (session != NULL) {
             if (!pp_own_threads_have(slot->tid)) {
                 settle(session, slot, pp_clock_ns(CLOCK_THREAD_CPUTIME_ID), true);
-                settle_preempted(session, slot);
+                settle_preempted(session, slot, slot->last_cell);
             }
             pp_cpu_session_leave(session);
         }
@@ -539,6 +546,24 @@ bool pp_cpu_threads_preempted(int tid, int64_t ns)
     return slot != NULL;
 }
 
+/* The handler of a slot's thread may go on to another stack and cell meanwhile: stacks stay, cells do
+ * not. */
+void pp_cpu_threads_show_preempted(void)
+{
+    pp_signal_mask old = 0;
+    pp_lock_enter(&threads.now.lock, pp_task_self(), &old);
+    pp_cpu_session *session = pp_cpu_session_enter();
+    for (uint32_t i = 0; i < threads.now.slots_used && session != NULL; i++) {
+        if (threads.slots[i].tid != 0) {
+            settle_preempted(session, &threads.slots[i], NULL);
+        }
+    }
+    if (session != NULL) {
+        pp_cpu_session_leave(session);
+    }
+    pp_lock_leave(&threads.now.lock, &old);
+}
+
 void pp_cpu_threads_disarm_all(uint64_t patience_ns, bool quiet)
 {
     pp_signal_mask old = 0;
@@ -560,7 +585,7 @@ void pp_cpu_threads_disarm_all(uint64_t patience_ns, bool quiet)
         }
         if (now >= 0) {
             settle(pp_cpu, slot, (uint64_t)now, false);
-            settle_preempted(pp_cpu, slot);
+            settle_preempted(pp_cpu, slot, slot->last_cell);
         }
         if (quiet) {
             disarm(slot);

@@ -42,6 +42,10 @@ void pp_cpu_threads_end(void);
  * sampled. */
 bool pp_cpu_threads_preempted(int tid, int64_t ns);
 
+/* Shows what threads have waited for a processor since their last samples at the stacks of these,
+ * without labels: the next sample would show it with its own. NORMAL. */
+void pp_cpu_threads_show_preempted(void);
+
 /* Settles all accounts and disarms all threads; does nothing if it cannot take the lock within
  * `patience_ns`. If the session is not `quiet`, a late handler of it may still use any slot: none
  * is given out again before that handler has come back. NORMAL, and the fatal-signal writer. */

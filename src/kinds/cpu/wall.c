@@ -11,6 +11,7 @@
 #include "arch/system_call.h"
 #include "host/worker.h"
 #include "kinds/cpu/cpu_control.h"
+#include "kinds/cpu/cpu_threads.h"
 #include "modules/modules.h"
 #include "sys/apart.h"
 #include "sys/clock.h"
@@ -35,9 +36,11 @@ static void look_when_due(void);
 static struct {
     pp_lock turn;
     unsigned users;
-    bool rides; /* the CPU profile is not shared */
+    bool rides;   /* the CPU profile is not shared */
+    bool has_cpu; /* there is one; else the next look tries again */
     bool confined;
     int64_t cpu_time_ns; /* when that profile began; another one is not ours */
+    int hz;
     int64_t period_ns;
     uint64_t looks;
     bool has_new_thread; /* the looker */
@@ -222,19 +225,6 @@ static void ask_for_promptness(void)
     }
 }
 
-static void look_when_due(void)
-{
-    if (__atomic_exchange_n(&wall.has_new_thread, false, __ATOMIC_RELAXED)) {
-        ask_for_promptness();
-    }
-    if (pp_lock_try(&wall.turn, pp_task_self())) {
-        if (wall.users > 0) {
-            look_at_all();
-        }
-        pp_lock_release(&wall.turn);
-    }
-}
-
 /* ---- the CPU profile ---- */
 
 static int note_start(const pp_cpu_result *result, void *unused)
@@ -246,19 +236,38 @@ static int note_start(const pp_cpu_result *result, void *unused)
 
 static void leave_cpu(void)
 {
-    if (!wall.rides) {
+    if (wall.has_cpu && !wall.rides) {
         pp_cpu_control_leave(NULL, NULL);
     }
+    wall.has_cpu = false;
 }
 
-static int begin_cpu(int hz)
+/* 0, also if no thread could be armed yet. */
+static int begin_cpu(void)
 {
-    int error = pp_cpu_control_join(hz > CPU_HZ ? hz : CPU_HZ, NULL, NULL);
+    int error = pp_cpu_control_join(wall.hz > CPU_HZ ? wall.hz : CPU_HZ, NULL, NULL);
     wall.rides = error == -EBUSY;
     if (error == 0 || wall.rides) {
         error = pp_cpu_control_look(note_start, NULL);
+        wall.has_cpu = error == 0;
     }
-    return error;
+    return error == -EAGAIN ? 0 : error;
+}
+
+static void look_when_due(void)
+{
+    if (__atomic_exchange_n(&wall.has_new_thread, false, __ATOMIC_RELAXED)) {
+        ask_for_promptness();
+    }
+    if (pp_lock_try(&wall.turn, pp_task_self())) {
+        if (wall.users > 0) {
+            look_at_all();
+            if (!wall.has_cpu && !wall.confined) {
+                begin_cpu();
+            }
+        }
+        pp_lock_release(&wall.turn);
+    }
 }
 
 typedef struct seeing {
@@ -282,6 +291,13 @@ static int show(pp_wall_look *look, void *context, bool leaves)
                 .counts = {.places = pp_wall_settle_all(look_at_all()),
                            .period_ns = wall.period_ns,
                            .looks = wall.looks}};
+    if (!leaves || wall.rides) {
+        pp_cpu_threads_show_preempted();
+    }
+    if (!wall.has_cpu) {
+        return look(&s.counts, context);
+    }
+    wall.has_cpu = !leaves;
     int error = leaves && !wall.rides ? pp_cpu_control_leave(see_both, &s)
                                       : pp_cpu_control_look(see_both, &s);
     return error == -ESRCH ? look(&s.counts, context) : error;
@@ -297,6 +313,7 @@ static int begin_first(int hz)
     if (hz < MIN_HZ || hz > MAX_HZ) {
         return -EINVAL;
     }
+    wall.hz = hz;
     wall.period_ns = (int64_t)PP_NS_PER_S / hz;
     wall.looks = 0;
     wall.confined = false;
@@ -304,7 +321,7 @@ static int begin_first(int hz)
     if (error != 0) {
         return error;
     }
-    error = begin_cpu(hz);
+    error = begin_cpu();
     if (error == 0) {
         look_at_all();
         wall.has_new_thread = true;

@@ -13,6 +13,7 @@
  */
 #include "base/buffer.h"
 #include "encode/proto.h"
+#include "host/dispositions.h"
 #include "host/kind.h"
 #include "kinds/cpu/wall.h"
 #include "kinds/cpu/wall_profile.h"
@@ -192,11 +193,14 @@ static void reset(void)
 
 static int begin_file(void)
 {
+    pp_prepare_files();
     int error = begin_collection(&file.collection, file.hz, true, &file.arena);
     file.is_open = files->wanted = error == 0;
     if (error != 0) {
         pp_arena_release(&file.arena);
         pp_log_error("the wall-clock profile", " could not be started", error, NULL);
+    } else {
+        pp_hook_fatal_signals();
     }
     return error;
 }
@@ -204,7 +208,7 @@ static int begin_file(void)
 static int start(uint64_t duration_ns)
 {
     (void)duration_ns; /* the end of the duration has the file written */
-    return pp_prepare_asked(files) ? begin_file() : 0;
+    return files->asked ? begin_file() : 0;
 }
 
 static void write_files(bool so_far, const void *interrupted)

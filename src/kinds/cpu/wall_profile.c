@@ -171,6 +171,28 @@ static int collect(const pp_wall_counts *counts, bool with_labels, pp_arena *are
     return error;
 }
 
+/* Says how many looks there were: shares of waits are as exact as that many samples. */
+static int add_comment(const pp_wall_counts *counts, pp_arena *arena, pp_profile *profile)
+{
+    pp_text text = PP_TEXT_INIT;
+    const char **list = pp_arena_array(arena, profile->comment_count + 1, sizeof *list);
+    if (list == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < profile->comment_count; i++) {
+        list[1 + i] = profile->comments[i];
+    }
+    pp_text_add(&text, "libpprof: ");
+    pp_text_add_count(&text, counts->looks, " [look|looks] at all threads");
+    if (counts->cpu == NULL) {
+        pp_text_add(&text, "; the CPU profile of the program ended before, so what ran is missing");
+    }
+    list[0] = pp_arena_text(arena, text.data, text.length);
+    profile->comments = list;
+    profile->comment_count++;
+    return arena->failed ? -ENOMEM : 0;
+}
+
 int pp_wall_profile_build(const pp_wall_counts *counts, bool with_labels, pp_arena *arena,
                           pp_profile *profile)
 {
@@ -184,9 +206,10 @@ int pp_wall_profile_build(const pp_wall_counts *counts, bool with_labels, pp_are
     if (error == 0) {
         error = pp_profile_add_mappings(arena, profile);
     }
-    return error == 0 && counts->cpu != NULL
-               ? pp_cpu_profile_add_comments(counts->cpu, arena, profile)
-               : error;
+    if (error == 0 && counts->cpu != NULL) {
+        error = pp_cpu_profile_add_comments(counts->cpu, arena, profile);
+    }
+    return error == 0 ? add_comment(counts, arena, profile) : error;
 }
 
 int pp_wall_profile_count(pp_arena *arena, pp_profile *profile)
