@@ -130,7 +130,7 @@ typedef struct pp_kind {
     const char *name;
     const pp_word *words;
     const pp_flag *flags;
-    pprof_profile *profiles;
+    const pprof_profile *profiles;
     /* The first of the profiles that the program has made; they are ordered by name. */
     pprof_profile *(*made)(void);
     pp_end_file *files;            /* NULL: none */

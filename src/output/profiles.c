@@ -26,10 +26,10 @@ static bool is_there(const pprof_profile *profile)
 }
 
 /* Finds a built-in profile, even one that is not there now (pprof_profile.is_there). */
-static pprof_profile *find_built_in(const char *name)
+static const pprof_profile *find_built_in(const char *name)
 {
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
-        pprof_profile *p = pp_kinds[i]->profiles;
+        const pprof_profile *p = pp_kinds[i]->profiles;
         for (; p != NULL && p->name != NULL; p++) {
             if (strcmp(p->name, name) == 0) {
                 return p;
@@ -41,11 +41,11 @@ static pprof_profile *find_built_in(const char *name)
 
 /* The next profile after `name` in the order of names, of those that are there and listed; NULL:
  * there is none. */
-static pprof_profile *next_built_in(const char *name)
+static const pprof_profile *next_built_in(const char *name)
 {
-    pprof_profile *next = NULL;
+    const pprof_profile *next = NULL;
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
-        pprof_profile *p = pp_kinds[i]->profiles;
+        const pprof_profile *p = pp_kinds[i]->profiles;
         for (; p != NULL && p->name != NULL; p++) {
             if (strcmp(p->name, name) > 0 && (next == NULL || strcmp(p->name, next->name) < 0) &&
                 !p->unlisted && is_there(p)) {
@@ -84,14 +84,20 @@ static pprof_profile *find_made(const char *name)
 
 /* ---- both ---- */
 
+/* The program's own profiles change. Nothing changes one that is built in. */
+static pprof_profile *as_shown(const pprof_profile *built_in)
+{
+    return (pprof_profile *)(uintptr_t)built_in;
+}
+
 pprof_profile *pprof_lookup(const char *name)
 {
     if (name == NULL) {
         return NULL;
     }
-    pprof_profile *profile = find_built_in(name);
+    const pprof_profile *profile = find_built_in(name);
     if (profile != NULL) {
-        return is_there(profile) ? profile : NULL;
+        return is_there(profile) ? as_shown(profile) : NULL;
     }
     return find_made(name);
 }
@@ -100,12 +106,12 @@ size_t pprof_profiles(pprof_profile **profiles, size_t capacity)
 {
     size_t count = 0;
     pprof_profile *made = first_made();
-    for (pprof_profile *p = next_built_in(""); p != NULL || made != NULL; count++) {
+    for (const pprof_profile *p = next_built_in(""); p != NULL || made != NULL; count++) {
         bool is_made = p == NULL || (made != NULL && strcmp(made->name, p->name) < 0);
         if (profiles != NULL && count < capacity) {
             /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
             pp_sanitizers_write(&profiles[count], sizeof *profiles);
-            profiles[count] = is_made ? made : p;
+            profiles[count] = is_made ? made : as_shown(p);
         }
         if (is_made) {
             made = next_made(made);

@@ -39,8 +39,8 @@ static int write_toy(pprof_writer writer, int debug)
 
 static const pp_word words[] = {{"toy", NULL, "toy, without a value"}, {.name = NULL}};
 static pp_end_file files[] = {{.name = "toy", .write = write_toy}, {.name = NULL}};
-static pprof_profile profiles[] = {{.name = "toy", .count = count, .write = write_toy},
-                                   {.name = NULL}};
+static const pprof_profile profiles[] = {{.name = "toy", .count = count, .write = write_toy},
+                                         {.name = NULL}};
 
 extern const pp_kind pp_kind_toy;
 const pp_kind pp_kind_toy = {.name = "toy", .words = words, .profiles = profiles, .files = files};

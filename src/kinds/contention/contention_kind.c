@@ -188,7 +188,7 @@ static int build_mutex(pp_arena *arena, pp_profile *profile)
     return pp_contention_profile_build(PP_CONTENTION_MUTEX, PP_CONTENTION_LABELS, arena, profile);
 }
 
-static pprof_profile profiles[] = {
+static const pprof_profile profiles[] = {
     {.name = "block",
      .alias = "contention",
      .about = "Where threads waited for locks, conditions and each other, and how long.",

@@ -48,12 +48,12 @@ static void forget(void)
 
 static const pp_word words[] = {{"fd", NULL, "fd, without a value"}, {.name = NULL}};
 
-static pprof_profile profiles[] = {{.name = "fd",
-                                    .about = "Where the open descriptors were opened.",
-                                    .count = pp_fd_rows_count,
-                                    .write = pp_fd_rows_write,
-                                    .is_there = pp_fd_hooks_are_recording},
-                                   {.name = NULL}};
+static const pprof_profile profiles[] = {{.name = "fd",
+                                          .about = "Where the open descriptors were opened.",
+                                          .count = pp_fd_rows_count,
+                                          .write = pp_fd_rows_write,
+                                          .is_there = pp_fd_hooks_are_recording},
+                                         {.name = NULL}};
 
 static const pp_kind_hooks hooks = {
     .record = pp_fd_hooks_are_recording, .find_real = pp_fd_hooks_find_real, .forget = forget};

@@ -269,7 +269,7 @@ static int build_allocs(pp_arena *arena, pp_profile *profile)
     return pp_heap_profile_build(PP_HEAP_ALLOCS, arena, profile);
 }
 
-static pprof_profile profiles[] = {
+static const pprof_profile profiles[] = {
     {.name = "heap",
      .about = "What is allocated now, by the places that allocated it. gc=1 runs the collector "
               "first, if the program has set one.",

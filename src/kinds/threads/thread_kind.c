@@ -110,7 +110,7 @@ static int build_threadcreate(pp_arena *arena, pp_profile *profile)
     return pp_thread_control_build("threadcreate", true, arena, profile);
 }
 
-static pprof_profile profiles[] = {
+static const pprof_profile profiles[] = {
     {.name = "thread",
      .about = "Where each thread is now. debug=2 shows every stack in full.",
      .full = "full stacks of all threads",
