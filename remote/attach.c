@@ -72,6 +72,7 @@ typedef struct history {
 /* One call. */
 typedef struct attempt {
     int pid;
+    pp_target target;
     const char *path;    /* dlopen() */
     const char *options; /* pprof_configure() */
     pp_attach_call *call;
@@ -171,9 +172,9 @@ static int check_state(int pid, pp_remote_error *error)
 }
 
 /* Whether the kernel has started the program by a loader, or has not come so far in an exec. */
-static bool may_have_loader(void)
+static bool may_have_loader(const attempt *a)
 {
-    return pp_the_target.walked.interpreter != 0 || pp_the_target.walked.entry == 0;
+    return a->target.walked.interpreter != 0 || a->target.walked.entry == 0;
 }
 
 static int check_libc(const attempt *a)
@@ -204,16 +205,16 @@ static void nap(void)
 }
 
 /* A child of vfork(2), which is about to execute a program, runs in its parent's memory. */
-static int check_memory(int pid, pp_remote_error *error)
+static int check_memory(const attempt *a)
 {
     enum { VM = 1 /* KCMP_VM of <linux/kcmp.h> */ };
-    long parent = pp_remote_status_number(pid, "PPid");
+    long parent = pp_remote_status_number(a->pid, "PPid");
     if (parent > 0 &&
-        syscall(SYS_kcmp, pp_the_target.thread, pp_process_thread((int)parent), VM, 0, 0) == 0) {
-        return pp_remote_fail(error,
+        syscall(SYS_kcmp, a->target.thread, pp_process_thread((int)parent), VM, 0, 0) == 0) {
+        return pp_remote_fail(a->error,
                               "process %d shares the memory of process %ld, its parent, and does "
                               "not execute a program: attach to that one",
-                              pid, parent);
+                              a->pid, parent);
     }
     return 0;
 }
@@ -232,19 +233,20 @@ static int begin_once(attempt *a)
     a->arena = (pp_arena)PP_ARENA_INIT;
     a->objects = (pp_profile){0};
     a->is_starting = false;
-    if (pp_target_open(a->pid, a->error) != 0) {
+    if (pp_target_open(&a->target, a->pid, a->error) != 0) {
         a->is_starting = has_no_memory(a->pid);
         return -1;
     }
     int status = check_state(a->pid, a->error);
     if (status == 0) {
-        status = check_memory(a->pid, a->error);
-        status = status != 0 ? status : pp_target_read_objects(&a->arena, &a->objects, a->error);
+        status = check_memory(a);
+        status = status != 0 ? status
+                             : pp_target_read_objects(&a->target, &a->arena, &a->objects, a->error);
         status = status != 0 ? status : check_libc(a);
-        a->is_starting = status != 0 && (a->objects.mapping_count == 0 || may_have_loader());
+        a->is_starting = status != 0 && (a->objects.mapping_count == 0 || may_have_loader(a));
     }
     if (status != 0) {
-        pp_target_close();
+        pp_target_close(&a->target);
         pp_arena_release(&a->arena);
     }
     return status;
@@ -264,7 +266,7 @@ static int begin(attempt *a)
 
 static void finish(attempt *a)
 {
-    pp_target_close();
+    pp_target_close(&a->target);
     pp_arena_release(&a->arena);
 }
 
@@ -361,7 +363,7 @@ static void look_at(int tid, void *context)
     attempt *a = context;
     pp_task_place place;
     candidate c = {.tid = tid, .rank = RUNS, .left = a->threads[tid % THREADS_MAX].left};
-    pp_task_activity activity = pp_task_look(pp_the_target.tasks, tid, &place);
+    pp_task_activity activity = pp_task_look(a->target.tasks, tid, &place);
     if (a->count == THREADS_MAX || activity == PP_TASK_GONE || activity == PP_TASK_UNKNOWN) {
         return;
     }
@@ -403,7 +405,7 @@ static bool stopped_is_safe(attempt *a)
     pp_tracee_arguments(&t->registers, arguments);
     const pp_safe_call call = {pp_tracee_waiting_call(t), arguments[1]};
     pp_tracee_walk_registers(&t->registers, &registers);
-    if (call.number < 0 && pp_tracee_in_sequence(t)) {
+    if (call.number < 0 && pp_tracee_in_sequence(t, &a->target.walked.memory)) {
         a->why = "in a restartable sequence";
         return false;
     }
@@ -453,7 +455,7 @@ static bool may_stop(int tid, void *context)
 {
     attempt *a = context;
     pp_task_place place;
-    switch (pp_task_look(pp_the_target.tasks, tid, &place)) {
+    switch (pp_task_look(a->target.tasks, tid, &place)) {
     case PP_TASK_WAITS:
         return !spares(a, tid, place.call, place.argument);
     case PP_TASK_RUNS:
@@ -519,7 +521,7 @@ static outcome make_call(attempt *a, int tid)
 
 static outcome try_thread(attempt *a, const candidate *c)
 {
-    char letter = pp_task_letter(pp_the_target.tasks, c->tid);
+    char letter = pp_task_letter(a->target.tasks, c->tid);
     if (letter != 'S' && letter != 'R' && letter != 'D') {
         a->why = "stopped";
         return NEXT;
@@ -576,7 +578,8 @@ static int try_for_some_time(attempt *a, uint64_t limit_ns)
     a->candidates = pp_arena_array(&a->arena, THREADS_MAX, sizeof *a->candidates);
     a->threads = pp_arena_array_filled(&a->arena, THREADS_MAX, sizeof *a->threads);
     a->directory = pp_arena_alloc(&a->arena, DIRECTORY_BYTES);
-    if (a->arena.failed || pp_safe_looks_begin(&a->looks, &a->objects, &a->arena) != 0) {
+    if (a->arena.failed ||
+        pp_safe_looks_begin(&a->looks, &a->target, &a->objects, &a->arena) != 0) {
         return pp_remote_fail(a->error, "no memory to look at process %d", a->pid);
     }
     while (result == NEXT && !a->looks.is_other && pp_remote_now_ns() < limit_ns) {
@@ -677,10 +680,9 @@ typedef struct loader_error {
 } loader_error;
 
 /* Copies a text of the target's, which may have written there what it likes. */
-static void copy_text(uintptr_t from, char *to, size_t size)
+static void copy_text(const attempt *a, uintptr_t from, char *to, size_t size)
 {
-    size_t got =
-        from != 0 ? pp_memory_copy_part(&pp_the_target.walked.memory, to, from, size - 1) : 0;
+    size_t got = from != 0 ? pp_memory_copy_part(&a->target.walked.memory, to, from, size - 1) : 0;
     to[got] = '\0';
     for (char *c = to; *c != '\0'; c++) {
         if (*c < ' ' || *c > '~') {
@@ -697,18 +699,18 @@ static bool read_loader_error(const attempt *a, char *text, size_t size)
     loader_error e;
     uintptr_t variable =
         pp_target_thread_variable(&a->objects, "__libc_dlerror_result", a->call->thread_pointer);
-    if (variable == 0 || !pp_target_copy(&pp_the_target.walked, &at, variable, sizeof at)) {
+    if (variable == 0 || !pp_target_copy(&a->target.walked, &at, variable, sizeof at)) {
         return false;
     }
     if (at == UINTPTR_MAX) { /* dl_action_result_malloc_failed */
         snprintf(text, size, "out of memory");
         return true;
     }
-    if (at == 0 || !pp_target_copy(&pp_the_target.walked, &e, at, sizeof e)) {
+    if (at == 0 || !pp_target_copy(&a->target.walked, &e, at, sizeof e)) {
         return false;
     }
-    copy_text(e.object, object, sizeof object);
-    copy_text(e.text, words, sizeof words);
+    copy_text(a, e.object, object, sizeof object);
+    copy_text(a, e.text, words, sizeof words);
     snprintf(text, size, "%s%s%s%s%s", object, object[0] != '\0' ? ": " : "", words,
              e.number != 0 ? ": " : "", e.number != 0 ? strerror(e.number) : "");
     return words[0] != '\0';

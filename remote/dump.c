@@ -27,6 +27,7 @@
 #include <time.h>
 
 typedef struct dump {
+    pp_target target;
     pp_arena arena;
     pp_profile profile;
     pp_remote_threads threads;
@@ -102,7 +103,7 @@ static const char *explain(dump *d, const pp_remote_thread *t, pp_walk_space *sp
     add_place(m, last->pc - 1, &text);
     pp_text_add(&text, "\n\t");
     size_t before = text.length;
-    pp_explain_rule(&pp_the_target.walked, last->pc, m != NULL ? m->bias : 0, space, &text);
+    pp_explain_rule(&d->target.walked, last->pc, m != NULL ? m->bias : 0, space, &text);
     pp_text_add(&text, text.length > before ? "\n\tregisters there:" : "registers there:");
     add_register(PP_REG_SP, last->sp, &text);
     add_register(PP_REG_FP, last->fp, &text);
@@ -236,7 +237,7 @@ static void count(const dump *d, pp_remote_result *result)
 
 static int find_waits(dump *d)
 {
-    static const pp_lock_questions none = {.memory = &pp_the_target.walked.memory};
+    const pp_lock_questions none = {.memory = &d->target.walked.memory};
     size_t threads = d->threads.count;
     pp_lock_thread *list = pp_arena_array(&d->arena, threads, sizeof *list);
     for (size_t i = 0; list != NULL && i < threads; i++) {
@@ -255,8 +256,8 @@ static int find_waits(dump *d)
 static int look_and_write(dump *d, const pp_remote_wish *wish, pprof_writer writer,
                           pp_remote_result *result, pp_remote_error *error)
 {
-    if (pp_target_read_objects(&d->arena, &d->profile, error) != 0 ||
-        pp_remote_threads_read(&d->arena, &d->threads, error) != 0) {
+    if (pp_target_read_objects(&d->target, &d->arena, &d->profile, error) != 0 ||
+        pp_remote_threads_read(&d->target, &d->arena, &d->threads, error) != 0) {
         return -1;
     }
     int status = find_waits(d);
@@ -299,7 +300,7 @@ int pp_remote_dump(const pp_remote_wish *wish, pprof_writer writer, pp_remote_re
 {
     dump d = {.arena = PP_ARENA_INIT, .profile = {.symbolize = PP_SYMBOLIZE_LINES}};
     *result = (pp_remote_result){0};
-    if (pp_target_open(wish->pid, error) != 0) {
+    if (pp_target_open(&d.target, wish->pid, error) != 0) {
         return -1;
     }
     static const pp_lines_source source = {.begin = may_have_lines, .find = find_lines};
@@ -308,7 +309,7 @@ int pp_remote_dump(const pp_remote_wish *wish, pprof_writer writer, pp_remote_re
     pp_lines_set_source(&source);
     int status = look_and_write(&d, wish, writer, result, error);
     result->lines_error = lines_of_dump.error;
-    pp_target_close();
+    pp_target_close(&d.target);
     pp_arena_release(&d.arena);
     return status;
 }

@@ -38,6 +38,7 @@ typedef struct object {
 
 /* What is read into an arena. */
 typedef struct reading {
+    pp_target *target;
     pp_arena *arena;
     pp_map_line *lines;
     size_t line_count;
@@ -66,7 +67,7 @@ static int read_lines(reading *r, pp_remote_error *error)
     char path[sizeof "/proc//maps" + 12];
     char *text = NULL;
     size_t length = 0;
-    snprintf(path, sizeof path, "/proc/%d/maps", pp_the_target.thread);
+    snprintf(path, sizeof path, "/proc/%d/maps", r->target->thread);
     int status = pp_maps_text_of(path, r->arena, &text, &length);
     if (status != 0) {
         return pp_remote_fail(error, "%s: cannot be read: %s", path, strerror(-status));
@@ -75,7 +76,7 @@ static int read_lines(reading *r, pp_remote_error *error)
         return pp_remote_fail(error,
                               "process %d has no memory of its own: a thread of the kernel, or it "
                               "has ended",
-                              pp_the_target.pid);
+                              r->target->pid);
     }
     size_t capacity = 1;
     for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++) {
@@ -84,7 +85,7 @@ static int read_lines(reading *r, pp_remote_error *error)
     r->lines = pp_arena_array(r->arena, capacity, sizeof *r->lines);
     r->objects = pp_arena_array(r->arena, capacity, sizeof *r->objects);
     if (r->lines == NULL || r->objects == NULL) {
-        return pp_remote_fail(error, "no memory for the objects of process %d", pp_the_target.pid);
+        return pp_remote_fail(error, "no memory for the objects of process %d", r->target->pid);
     }
     while (r->line_count < capacity && pp_maps_next(&text, &r->lines[r->line_count])) {
         r->line_count++;
@@ -126,11 +127,11 @@ static bool place(object *o, uintptr_t start)
 }
 
 /* Reads the object whose file begins at the line's start; false if that is no such object. */
-static bool read_object(object *o, const pp_map_line *line)
+static bool read_object(const reading *r, object *o, const pp_map_line *line)
 {
     pp_elf elf;
     *o = (object){.path = line->path};
-    if (pp_elf_open_loaded(&elf, &pp_the_target.walked.memory, line->start, 0) != 0 ||
+    if (pp_elf_open_loaded(&elf, &r->target->walked.memory, line->start, 0) != 0 ||
         elf.header.e_phnum > HEADERS_MAX) {
         return false;
     }
@@ -157,7 +158,7 @@ static void read_objects(reading *r)
         bool is_vdso = strcmp(line->path, "[vdso]") == 0;
         object *o = &r->objects[r->object_count];
         if (line->offset == 0 && (line->path[0] == '/' || is_vdso) &&
-            object_of(r, line->start) == NULL && read_object(o, line)) {
+            object_of(r, line->start) == NULL && read_object(r, o, line)) {
             r->object_count++;
         }
     }
@@ -170,9 +171,9 @@ static bool is_code(const ElfW(Phdr) * segment)
     return segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0 && segment->p_memsz > 0;
 }
 
-static uint8_t code_of(const object *o)
+static uint8_t code_of(const reading *r, const object *o)
 {
-    uintptr_t base = pp_the_target.walked.interpreter;
+    uintptr_t base = r->target->walked.interpreter;
     if (base != 0 && base >= o->start && base < o->limit) {
         return PP_CODE_OF_LOADER;
     }
@@ -203,16 +204,17 @@ static void add_segment(reading *r, const object *o, const ElfW(Phdr) * segment,
                       .limit = (hi + PAGE - 1) & mask,
                       .offset = segment->p_offset & mask,
                       .bias = bias,
-                      .memory = &pp_the_target.walked.memory,
+                      .memory = &r->target->walked.memory,
+                      .files = &r->target->files,
                       .path = path_of(r->arena, o->path),
                       .build_id_size = o->build_id_size,
-                      .code_of = code_of(o)};
+                      .code_of = code_of(r, o)};
     memcpy(m->build_id, o->build_id, sizeof m->build_id);
     *module = (pp_module){.code_lo = lo, .code_hi = hi, .cheap = true};
-    pp_module_cfi_describe(&o->info, o->path, module);
+    pp_module_cfi_describe(&o->info, &r->target->files, o->path, module);
     if (strncmp(pp_base_name(o->path), "libpprof.so", 11) == 0) {
-        pp_the_target.walked.own_code = lo;
-        pp_the_target.walked.own_code_bytes = hi - lo;
+        r->target->walked.own_code = lo;
+        r->target->walked.own_code_bytes = hi - lo;
     }
 }
 
@@ -226,7 +228,8 @@ static void add_unclaimed_code(reading *r)
                              .limit = line->limit,
                              .offset = line->offset,
                              .bias = line->start - (uintptr_t)line->offset,
-                             .memory = &pp_the_target.walked.memory,
+                             .memory = &r->target->walked.memory,
+                             .files = &r->target->files,
                              .path = path_of(r->arena, line->path)};
         }
     }
@@ -245,7 +248,7 @@ static void put_program_first(reading *r)
 {
     for (size_t i = 1; i < r->mapping_count; i++) {
         pp_mapping m = r->mappings[i];
-        if (pp_the_target.walked.entry >= m.start && pp_the_target.walked.entry < m.limit) {
+        if (r->target->walked.entry >= m.start && r->target->walked.entry < m.limit) {
             memmove(&r->mappings[1], &r->mappings[0], i * sizeof m);
             r->mappings[0] = m;
             return;
@@ -275,35 +278,36 @@ static bool collect(reading *r)
     add_unclaimed_code(r);
     put_program_first(r);
     pp_sort(modules, count, sizeof *modules, compare_modules, NULL);
-    pp_the_target.walked.module = modules;
-    pp_the_target.walked.module_count = count;
+    r->target->walked.module = modules;
+    r->target->walked.module_count = count;
     return true;
 }
 
-int pp_target_read_objects(pp_arena *arena, pp_profile *profile, pp_remote_error *error)
+int pp_target_read_objects(pp_target *target, pp_arena *arena, pp_profile *profile,
+                           pp_remote_error *error)
 {
-    reading r = {.arena = arena};
-    pp_the_target.walked.own_code_bytes = 0;
-    pp_the_target.walked.module_count = 0;
+    reading r = {.target = target, .arena = arena};
+    target->walked.own_code_bytes = 0;
+    target->walked.module_count = 0;
     if (read_lines(&r, error) != 0) {
         return -1;
     }
     read_objects(&r);
     if (!collect(&r)) {
-        return pp_remote_fail(error, "no memory for the objects of process %d", pp_the_target.pid);
+        return pp_remote_fail(error, "no memory for the objects of process %d", target->pid);
     }
     char byte;
-    if (pp_the_target.walked.module_count == 0 && r.line_count > 0 &&
-        !pp_target_copy(&pp_the_target.walked, &byte, r.lines[0].start, 1)) {
+    if (target->walked.module_count == 0 && r.line_count > 0 &&
+        !pp_target_copy(&target->walked, &byte, r.lines[0].start, 1)) {
         return pp_remote_fail(error,
                               "the memory of process %d cannot be read: a sandbox forbids both "
                               "process_vm_readv and /proc/%d/mem",
-                              pp_the_target.pid, pp_the_target.pid);
+                              target->pid, target->pid);
     }
-    if (pp_the_target.walked.module_count == 0) {
+    if (target->walked.module_count == 0) {
         return pp_remote_fail(error,
                               "process %d has no 64-bit program: only 64-bit programs can be read",
-                              pp_the_target.pid);
+                              target->pid);
     }
     profile->mappings = r.mappings;
     profile->mapping_count = r.mapping_count;

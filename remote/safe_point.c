@@ -7,7 +7,6 @@
 #include "remote/safe_point.h"
 
 #include "remote/attach_symbols.h"
-#include "remote/target.h"
 
 #include "base/path.h"
 #include "modules/maps.h"
@@ -115,17 +114,19 @@ static void find_anchors(pp_safe_looks *looks)
     }
 }
 
-int pp_safe_looks_begin(pp_safe_looks *looks, const pp_profile *objects, pp_arena *arena)
+int pp_safe_looks_begin(pp_safe_looks *looks, const pp_target *target, const pp_profile *objects,
+                        pp_arena *arena)
 {
     bool *allocates = pp_arena_array(arena, objects->mapping_count + 1, sizeof *allocates);
-    *looks = (pp_safe_looks){.objects = objects, .allocates = allocates, .arena = arena};
+    *looks = (pp_safe_looks){
+        .target = target, .objects = objects, .allocates = allocates, .arena = arena};
     looks->space = pp_arena_alloc(arena, sizeof *looks->space);
     looks->pcs = pp_arena_array(arena, PP_SAFE_DEPTH, sizeof *looks->pcs);
     looks->known = pp_arena_array(arena, PP_SAFE_KNOWN, sizeof *looks->known);
     if (arena->failed) {
         return -ENOMEM;
     }
-    looks->space->target = &pp_the_target.walked;
+    looks->space->target = &target->walked;
     for (size_t i = 0; i < objects->mapping_count; i++) {
         const pp_mapping *m = &objects->mappings[i];
         allocates[i] = m->code_of != PP_CODE_OF_LIBC && m->path[0] == '/' &&
@@ -157,10 +158,10 @@ static size_t mapping_of(const pp_profile *objects, uintptr_t address)
     return i;
 }
 
-static bool is_restorer(uintptr_t at)
+static bool is_restorer(const pp_safe_looks *looks, uintptr_t at)
 {
     uint8_t code[sizeof pp_signal_restorer];
-    return pp_target_copy(&pp_the_target.walked, code, at, sizeof code) &&
+    return pp_target_copy(&looks->target->walked, code, at, sizeof code) &&
            memcmp(code, pp_signal_restorer, sizeof code) == 0;
 }
 
@@ -171,7 +172,7 @@ static kind kind_of(const pp_safe_looks *looks, size_t index, uintptr_t address)
     if (m->code_of == PP_CODE_OF_LOADER) {
         return LOADER;
     }
-    if (is_restorer(address)) {
+    if (is_restorer(looks, address)) {
         return HANDLER;
     }
     if (m->code_of == PP_CODE_OF_LIBC || strncmp(pp_base_name(m->path), "libpprof.so", 11) == 0 ||
@@ -338,7 +339,7 @@ static bool memory_is_safe(pp_safe_looks *looks, uintptr_t sp, uintptr_t thread_
     char path[64];
     char *text = NULL;
     size_t length = 0;
-    snprintf(path, sizeof path, "/proc/%d/maps", pp_the_target.thread);
+    snprintf(path, sizeof path, "/proc/%d/maps", looks->target->thread);
     bool found = false;
     if (pp_maps_text_of(path, &scratch, &text, &length) == 0) {
         while (pp_maps_next(&text, &line)) {
@@ -376,7 +377,7 @@ bool pp_safe_stopped(pp_safe_looks *looks, const pp_registers *registers, const 
     if (!memory_is_safe(looks, sp, thread_pointer, why)) {
         return false;
     }
-    size_t copied = pp_memory_copy_part(&pp_the_target.walked.memory, copy, low, sizeof copy);
+    size_t copied = pp_memory_copy_part(&looks->target->walked.memory, copy, low, sizeof copy);
     const pp_stack_image image = {low, low + (copied & ~(size_t)15), copy};
     pp_walk_other_from(registers, &image, looks->space, &walk);
     return stack_is_safe(looks, &walk, call, why);

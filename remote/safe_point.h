@@ -17,6 +17,8 @@
 #ifndef PP_REMOTE_SAFE_POINT_H
 #define PP_REMOTE_SAFE_POINT_H
 
+#include "remote/target.h"
+
 #include "arch/registers.h"
 #include "base/arena.h"
 #include "profile/model.h"
@@ -40,6 +42,7 @@ enum { PP_SAFE_ANCHORS = 4 };
 
 /* What is needed to look at many threads of one target. */
 typedef struct pp_safe_looks {
+    const pp_target *target;
     const pp_profile *objects;
     const bool *allocates;  /* for each mapping: its object has a malloc of its own */
     bool program_allocates; /* mapping 0 */
@@ -55,7 +58,8 @@ typedef struct pp_safe_looks {
 } pp_safe_looks;
 
 /* Prepares the looks. 0 or -ENOMEM. */
-int pp_safe_looks_begin(pp_safe_looks *looks, const pp_profile *objects, pp_arena *arena);
+int pp_safe_looks_begin(pp_safe_looks *looks, const pp_target *target, const pp_profile *objects,
+                        pp_arena *arena);
 
 /* Whether a thread that waits is at a safe point; if not, *why is set to a few words about where it
  * is. */

@@ -6,11 +6,16 @@
  */
 #include "remote/target.h"
 
+#include "remote/beneath.h"
 #include "remote/process.h"
+
+#include "modules/loader.h"
+#include "sys/apart.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <link.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,8 +23,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-pp_target pp_the_target = {.tasks = -1, .memory = -1, .root = -1};
 
 int pp_remote_fail(pp_remote_error *error, const char *format, ...)
 {
@@ -132,15 +135,15 @@ static int explain(int pid, long status, pp_remote_error *error)
 
 /* ---- opening ---- */
 
-static int read_auxv(void)
+static int read_auxv(pp_target *target)
 {
     ElfW(auxv_t) values[64] = {0};
-    long got = pp_remote_read_proc(pp_the_target.thread, "auxv", values, sizeof values);
+    long got = pp_remote_read_proc(target->thread, "auxv", values, sizeof values);
     for (size_t i = 0; got > 0 && i < (size_t)got / sizeof *values; i++) {
         if (values[i].a_type == AT_ENTRY) {
-            pp_the_target.walked.entry = (uintptr_t)values[i].a_un.a_val;
+            target->walked.entry = (uintptr_t)values[i].a_un.a_val;
         } else if (values[i].a_type == AT_BASE) {
-            pp_the_target.walked.interpreter = (uintptr_t)values[i].a_un.a_val;
+            target->walked.interpreter = (uintptr_t)values[i].a_un.a_val;
         }
     }
     return got < 0 ? (int)got : 0;
@@ -157,27 +160,64 @@ static int open_of(int tid, const char *name, int flags)
     return fd;
 }
 
-int pp_target_open(int pid, pp_remote_error *error)
+/* Whether the target has a path of its own, by its root folder and its mounts (a container). */
+static bool is_of_target(const char *path)
+{
+    return path[0] == '/' && strncmp(path, "/proc/", 6) != 0;
+}
+
+/* /proc/PID/maps shows the files of a process with another root folder as cpprof sees them: below
+ * that folder. Returns the path in there; NULL: it is not there. */
+static const char *path_in_root(const pp_target *target, const char *path)
+{
+    char root[PATH_MAX];
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", target->root);
+    ssize_t length = readlink(link, root, sizeof root - 1);
+    bool is_in = length > 1 && strncmp(path, root, (size_t)length) == 0 && path[length] == '/';
+    return is_in ? path + length : NULL;
+}
+
+/* The files of the process go first. What it does not have is looked for outside: a debug file, or
+ * one of cpprof's own. Links of the process's making do not lead there. */
+static int open_file(const pp_files *files, const char *path, int flags)
+{
+    const pp_target *target = (const pp_target *)((const char *)files - offsetof(pp_target, files));
+    const char *inside = is_of_target(path) ? path_in_root(target, path) : NULL;
+    int fd = is_of_target(path)
+                 ? pp_open_beneath(target->root, inside != NULL ? inside : path, flags)
+                 : -ENOENT;
+    return fd >= 0 || inside != NULL ? fd : pp_own_open(path, flags, 0);
+}
+
+/* The target's objects are read once: a look takes milliseconds. */
+static const uint64_t epoch = 1;
+
+int pp_target_open(pp_target *target, int pid, pp_remote_error *error)
 {
     char text[256];
-    pp_the_target = (pp_target){.walked.memory = pp_target_reader,
-                                .pid = pid,
-                                .thread = pp_process_thread(pid),
-                                .memory = -1,
-                                .root = -1};
+    *target = (pp_target){.walked.memory = pp_target_reader,
+                          .files = {open_file, target->program},
+                          .pid = pid,
+                          .thread = pp_process_thread(pid),
+                          .memory = -1,
+                          .root = -1};
+    snprintf(target->program, sizeof target->program, "/proc/%d/exe", target->thread);
     pp_target_forget_pages();
-    pp_the_target.tasks = open_of(pid, "task", O_RDONLY | O_DIRECTORY);
-    if (pp_the_target.tasks < 0) {
-        return explain(pid, pp_the_target.tasks, error);
+    pp_apart_suspend(); /* no thread of a program takes cpprof's descriptors */
+    pp_loader_calibrate(&epoch, sizeof epoch, epoch, 0);
+    target->tasks = open_of(pid, "task", O_RDONLY | O_DIRECTORY);
+    if (target->tasks < 0) {
+        return explain(pid, target->tasks, error);
     }
-    long got = pp_remote_read_proc(pp_the_target.thread, "syscall", text, sizeof text);
-    int status = got < 0 ? (int)got : read_auxv();
+    long got = pp_remote_read_proc(target->thread, "syscall", text, sizeof text);
+    int status = got < 0 ? (int)got : read_auxv(target);
     if (status != 0) {
-        pp_target_close();
+        pp_target_close(target);
         return explain(pid, status, error);
     }
-    pp_the_target.memory = open_of(pp_the_target.thread, "mem", O_RDONLY);
-    pp_the_target.root = open_of(pp_the_target.thread, "root", O_PATH | O_DIRECTORY);
+    target->memory = open_of(target->thread, "mem", O_RDONLY);
+    target->root = open_of(target->thread, "root", O_PATH | O_DIRECTORY);
     return 0;
 }
 
@@ -189,9 +229,9 @@ static void close_one(int *fd)
     *fd = -1;
 }
 
-void pp_target_close(void)
+void pp_target_close(pp_target *target)
 {
-    close_one(&pp_the_target.tasks);
-    close_one(&pp_the_target.memory);
-    close_one(&pp_the_target.root);
+    close_one(&target->tasks);
+    close_one(&target->memory);
+    close_one(&target->root);
 }

@@ -3,18 +3,14 @@
  * target.h: the process whose stacks are read.
  *
  * The unwinder and the readers of symbols take another process as a parameter (unwind/target.h,
- * pp_mapping.memory), which is filled here:
+ * pp_mapping.memory, pp_mapping.files), which is filled here:
  *
  *   memory.c     memory, by process_vm_readv(2) or /proc/PID/mem
  *   modules.c    objects, from /proc/PID/maps and their ELF headers, and where libpprof is
- *
- * Two files take the place of the library's own at link time:
- *
- *   sys/own_files.h       -> own_files.c   files, as the target sees them (/proc/PID/root)
- *   modules/loader.h      -> loader.c      the epoch stands still: a look takes milliseconds
+ *   target.c     files, as the target sees them (/proc/PID/root)
  *
  * Nothing is loaded into the target, nothing is written there, and it is not stopped. There is one
- * target at a time.
+ * target at a time: memory.c has copies of its pages.
  *
  * Owns: the target's descriptors.
  */
@@ -25,6 +21,7 @@
 
 #include "base/arena.h"
 #include "profile/model.h"
+#include "sys/own_files.h"
 #include "unwind/target.h"
 
 #include <stdbool.h>
@@ -33,6 +30,8 @@
 
 typedef struct pp_target {
     pp_walk_target walked; /* what the unwinder and the readers of symbols need; the first member */
+    pp_files files;
+    char program[sizeof "/proc//exe" + 12]; /* files.program */
     int pid;
     int thread; /* whose folder in /proc has its files (process.h) */
     int tasks;  /* /proc/PID/task */
@@ -40,15 +39,15 @@ typedef struct pp_target {
     int root;   /* /proc/PID/root */
 } pp_target;
 
-extern pp_target pp_the_target;
-
-/* Makes `pid` the target, and checks that its threads may be looked at. 0, or -1 and the reason. */
-int pp_target_open(int pid, pp_remote_error *error);
-void pp_target_close(void);
+/* Opens the process, and checks that its threads may be looked at. 0, or -1 and the reason. The
+ * target stays where it is: what is read of it points to it. */
+int pp_target_open(pp_target *target, int pid, pp_remote_error *error);
+void pp_target_close(pp_target *target);
 
 /* Reads the target's objects: for the unwinder, and as the mappings of `profile`. 0, or -1 and the
  * reason. */
-int pp_target_read_objects(pp_arena *arena, pp_profile *profile, pp_remote_error *error);
+int pp_target_read_objects(pp_target *target, pp_arena *arena, pp_profile *profile,
+                           pp_remote_error *error);
 
 /* For the first member of a target. */
 extern const pp_memory pp_target_reader;

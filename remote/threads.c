@@ -10,7 +10,6 @@
 #include "remote/threads.h"
 
 #include "remote/running.h"
-#include "remote/target.h"
 
 #include "sys/numbers.h"
 #include "unwind/walk_other.h"
@@ -27,6 +26,7 @@ enum { LOOKS = 4, DEPTH_MAX = 8192, LISTINGS = 8, SLACK = 64, DIRECTORY_BYTES = 
 
 /* The working memory of a look. */
 typedef struct look {
+    const pp_target *target;
     pp_arena *arena;
     pp_remote_threads *threads;
     size_t capacity;
@@ -37,10 +37,10 @@ typedef struct look {
 /* ---- the list ---- */
 
 /* How many threads there are, from the link count of their folder. */
-static size_t count_threads(void)
+static size_t count_threads(const pp_target *target)
 {
     struct stat status;
-    bool known = fstat(pp_the_target.tasks, &status) == 0 && status.st_nlink > 2;
+    bool known = fstat(target->tasks, &status) == 0 && status.st_nlink > 2;
     return known ? status.st_nlink - 2 : 0; /* "." and ".." */
 }
 
@@ -57,8 +57,8 @@ static int list(look *l)
 {
     char path[64];
     char *directory = pp_arena_alloc(l->arena, DIRECTORY_BYTES);
-    snprintf(path, sizeof path, "/proc/%d/task", pp_the_target.pid);
-    l->capacity = count_threads() * 2 + SLACK;
+    snprintf(path, sizeof path, "/proc/%d/task", l->target->pid);
+    l->capacity = count_threads(l->target) * 2 + SLACK;
     l->threads->thread = pp_arena_array(l->arena, l->capacity, sizeof *l->threads->thread);
     if (directory == NULL || l->threads->thread == NULL) {
         return -ENOMEM;
@@ -66,7 +66,7 @@ static int list(look *l)
     for (unsigned attempt = 0; attempt < LISTINGS; attempt++) {
         l->threads->count = 0;
         int error = pp_numbers_each(path, directory, DIRECTORY_BYTES, add_one, l);
-        if (error != 0 || l->threads->count >= count_threads()) {
+        if (error != 0 || l->threads->count >= count_threads(l->target)) {
             return error;
         }
     }
@@ -75,11 +75,11 @@ static int list(look *l)
 
 /* ---- one thread ---- */
 
-static int open_turns(int tid)
+static int open_turns(const look *l, int tid)
 {
     char path[40];
     snprintf(path, sizeof path, "%d/schedstat", tid);
-    return openat(pp_the_target.tasks, path, O_RDONLY | O_CLOEXEC);
+    return openat(l->target->tasks, path, O_RDONLY | O_CLOEXEC);
 }
 
 /* How often the thread has got a processor so far; -1 if it is gone. */
@@ -106,9 +106,9 @@ static void keep(look *l, pp_remote_thread *t, const pp_walk *walk)
 }
 
 /* The state of a thread whose place /proc does not show. */
-static pp_remote_state state_of_letter(int tid)
+static pp_remote_state state_of_letter(const look *l, int tid)
 {
-    switch (pp_task_letter(pp_the_target.tasks, tid)) {
+    switch (pp_task_letter(l->target->tasks, tid)) {
     case 0:
     case 'Z':
     case 'X':
@@ -128,9 +128,9 @@ static bool look_once(look *l, pp_remote_thread *t, int turns_fd)
 {
     pp_walk walk = {.pcs = l->pcs, .capacity = DEPTH_MAX};
     long long turns = read_turns(turns_fd);
-    pp_task_activity activity = pp_task_look(pp_the_target.tasks, t->tid, &t->place);
+    pp_task_activity activity = pp_task_look(l->target->tasks, t->tid, &t->place);
     if (activity != PP_TASK_WAITS) {
-        t->state = activity == PP_TASK_RUNS ? PP_REMOTE_RUNS : state_of_letter(t->tid);
+        t->state = activity == PP_TASK_RUNS ? PP_REMOTE_RUNS : state_of_letter(l, t->tid);
         return t->state != PP_REMOTE_RUNS;
     }
     pp_walk_other(t->place.pc, t->place.sp, l->space, &walk);
@@ -147,9 +147,9 @@ static bool look_once(look *l, pp_remote_thread *t, int turns_fd)
 static bool take_waiting(look *l, pp_remote_thread *t)
 {
     bool taken = false;
-    int turns_fd = open_turns(t->tid);
+    int turns_fd = open_turns(l, t->tid);
     if (turns_fd < 0) {
-        t->state = state_of_letter(t->tid);
+        t->state = state_of_letter(l, t->tid);
         return t->state == PP_REMOTE_IS_GONE;
     }
     for (unsigned i = 0; i < LOOKS && !taken; i++) {
@@ -211,30 +211,31 @@ static void drop_gone(pp_remote_threads *threads)
     threads->count = kept;
 }
 
-int pp_remote_threads_read(pp_arena *arena, pp_remote_threads *threads, pp_remote_error *error)
+int pp_remote_threads_read(const pp_target *target, pp_arena *arena, pp_remote_threads *threads,
+                           pp_remote_error *error)
 {
-    look l = {.arena = arena, .threads = threads};
+    look l = {.target = target, .arena = arena, .threads = threads};
     threads->count = 0;
     l.space = pp_arena_alloc(arena, sizeof *l.space);
     l.pcs = pp_arena_array(arena, DEPTH_MAX, sizeof *l.pcs);
     int status = l.space != NULL && l.pcs != NULL ? list(&l) : -ENOMEM;
     if (status == 0) {
-        l.space->target = &pp_the_target.walked;
+        l.space->target = &target->walked;
     }
     if (status != 0) {
-        return pp_remote_fail(error, "the threads of process %d cannot be listed: %s",
-                              pp_the_target.pid, strerror(-status));
+        return pp_remote_fail(error, "the threads of process %d cannot be listed: %s", target->pid,
+                              strerror(-status));
     }
     for (size_t i = 0; i < threads->count; i++) {
         pp_remote_thread *t = &threads->thread[i];
-        pp_task_name(pp_the_target.tasks, t->tid, t->name);
+        pp_task_name(target->tasks, t->tid, t->name);
         if (!take_waiting(&l, t)) {
             take_running(&l, t);
         }
     }
     drop_gone(threads);
     if (threads->count == 0) {
-        return pp_remote_fail(error, "process %d has ended", pp_the_target.pid);
+        return pp_remote_fail(error, "process %d has ended", target->pid);
     }
     return 0;
 }

@@ -7,7 +7,7 @@
 #ifndef PP_REMOTE_THREADS_H
 #define PP_REMOTE_THREADS_H
 
-#include "remote/dump.h"
+#include "remote/target.h"
 
 #include "base/arena.h"
 #include "sys/task_state.h"
@@ -43,7 +43,8 @@ typedef struct pp_remote_threads {
     size_t count;
 } pp_remote_threads;
 
-/* Looks at all threads. 0, or -1 and the reason. */
-int pp_remote_threads_read(pp_arena *arena, pp_remote_threads *threads, pp_remote_error *error);
+/* Looks at all threads of the target. 0, or -1 and the reason. */
+int pp_remote_threads_read(const pp_target *target, pp_arena *arena, pp_remote_threads *threads,
+                           pp_remote_error *error);
 
 #endif

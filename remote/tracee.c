@@ -135,7 +135,7 @@ static bool read_registers(pp_tracee *t)
     return r->state_bytes > 0;
 }
 
-bool pp_tracee_in_sequence(const pp_tracee *tracee)
+bool pp_tracee_in_sequence(const pp_tracee *tracee, const pp_memory *memory)
 {
     enum { GET_RSEQ = 0x420f, SEQUENCE = 8 /* rseq_cs of struct rseq */ };
     struct {
@@ -147,7 +147,7 @@ bool pp_tracee_in_sequence(const pp_tracee *tracee)
         where.pointer == 0) {
         return false;
     }
-    return !pp_target_copy(&pp_the_target.walked, &sequence, (uintptr_t)where.pointer + SEQUENCE,
+    return !pp_memory_copy(memory, &sequence, (uintptr_t)where.pointer + SEQUENCE,
                            sizeof sequence) ||
            sequence != 0;
 }

@@ -25,6 +25,7 @@
 #define PP_REMOTE_TRACEE_H
 
 #include "arch/tracee.h"
+#include "sys/safe_read.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -71,8 +72,9 @@ long pp_tracee_waiting_call(const pp_tracee *tracee);
 /* Lets the thread go on as if nothing had happened. */
 void pp_tracee_release(pp_tracee *tracee);
 
-/* Whether the thread is in a restartable sequence (rseq(2)), which must not be left like this. */
-bool pp_tracee_in_sequence(const pp_tracee *tracee);
+/* Whether the thread, whose memory is given, is in a restartable sequence (rseq(2)), which must not
+ * be left like this. */
+bool pp_tracee_in_sequence(const pp_tracee *tracee, const pp_memory *memory);
 
 /*
  * Makes the thread call the function and lets it go; stores the frame's address, above which the

@@ -144,17 +144,28 @@ static int read_header(pp_elf *elf)
     return 0;
 }
 
-int pp_elf_open(pp_elf *elf, const char *path)
+/* Opening a device for reading can have effects. */
+static int read_status(const pp_files *files, const char *path, struct stat *status)
 {
-    struct stat status; /* read first: opening a device can have effects */
-    int error = pp_own_status(path, &status);
+    int fd = pp_files_open(files, path, O_PATH);
+    int error = fd < 0 ? fd : pp_file_status(fd, status);
+    if (fd >= 0) {
+        pp_own_close(fd);
+    }
+    return error;
+}
+
+int pp_elf_open(pp_elf *elf, const pp_files *files, const char *path)
+{
+    struct stat status;
+    int error = read_status(files, path, &status);
     if (error != 0) {
         return note_unless_absent(error);
     }
     if (!S_ISREG(status.st_mode)) {
         return -ENOEXEC;
     }
-    int fd = pp_own_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
+    int fd = pp_files_open(files, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
     if (fd < 0) {
         return note_unless_absent(fd);
     }
@@ -205,7 +216,8 @@ static char *put_hex(char *to, const uint8_t *bytes, size_t count)
     return to;
 }
 
-int pp_elf_open_debug(pp_elf *elf, const char *root, const uint8_t *build_id, uint8_t build_id_size)
+int pp_elf_open_debug(pp_elf *elf, const pp_files *files, const char *root, const uint8_t *build_id,
+                      uint8_t build_id_size)
 {
     static const char folder[] = "/.build-id/";
     static const char suffix[] = ".debug";
@@ -228,7 +240,7 @@ int pp_elf_open_debug(pp_elf *elf, const char *root, const uint8_t *build_id, ui
     end = put_hex(end, build_id + 1, (size_t)build_id_size - 1);
     memcpy(end, suffix, sizeof(suffix));
 
-    int error = pp_elf_open(elf, path);
+    int error = pp_elf_open(elf, files, path);
     if (error != 0) {
         return error;
     }

@@ -42,9 +42,9 @@ typedef struct pp_elf_symbols {
     uint64_t names_size;
 } pp_elf_symbols;
 
-/* Opens a regular file. Returns 0, -errno of the system call, or -ENOEXEC if the file is no ELF64
+/* Opens a regular file of `files` (NULL: of this process). Returns 0, -errno of the system call, or -ENOEXEC if the file is no ELF64
  * file of this machine's byte order. */
-int pp_elf_open(pp_elf *elf, const char *path);
+int pp_elf_open(pp_elf *elf, const struct pp_files *files, const char *path);
 
 /* Opens `size` readable bytes at `image`, which must stay until pp_elf_close(). */
 int pp_elf_open_image(pp_elf *elf, const void *image, size_t size);
@@ -61,8 +61,8 @@ int pp_elf_open_loaded(pp_elf *elf, const struct pp_memory *memory, uintptr_t he
 
 /* Opens the separate debug file ROOT/.build-id/xx/yyyy.debug (`root`: "/usr/lib/debug") and checks
  * the file's own build id. Returns as pp_elf_open() does; -ENOENT if the id differs. */
-int pp_elf_open_debug(pp_elf *elf, const char *root, const uint8_t *build_id,
-                      uint8_t build_id_size);
+int pp_elf_open_debug(pp_elf *elf, const struct pp_files *files, const char *root,
+                      const uint8_t *build_id, uint8_t build_id_size);
 
 void pp_elf_close(pp_elf *elf);
 

@@ -87,6 +87,7 @@ static bool find_section(const pp_elf *elf, Elf64_Shdr *section)
 
 typedef struct description {
     const struct dl_phdr_info *info;
+    const pp_files *files;
     const char *path;
     pp_module *module;
 } description;
@@ -99,7 +100,7 @@ static void describe_by_section(void *of_description)
     pp_module *module = d->module;
     pp_elf elf;
     Elf64_Shdr section;
-    if (pp_elf_open(&elf, d->path) != 0) {
+    if (pp_elf_open(&elf, d->files, d->path) != 0) {
         return;
     }
     if (is_file_of(&elf, info) && find_section(&elf, &section) && section.sh_size >= LEAST &&
@@ -110,7 +111,8 @@ static void describe_by_section(void *of_description)
     pp_elf_close(&elf);
 }
 
-void pp_module_cfi_describe(const struct dl_phdr_info *info, const char *path, pp_module *module)
+void pp_module_cfi_describe(const struct dl_phdr_info *info, const pp_files *files,
+                            const char *path, pp_module *module)
 {
     for (int i = 0; i < info->dlpi_phnum; i++) {
         if (info->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME) {
@@ -118,6 +120,6 @@ void pp_module_cfi_describe(const struct dl_phdr_info *info, const char *path, p
             return;
         }
     }
-    description d = {info, path, module};
+    description d = {info, files, path, module};
     pp_apart(describe_by_section, &d);
 }

@@ -17,14 +17,16 @@
 #define PP_MODULES_MODULE_CFI_H
 
 #include "modules/modules.h"
+#include "sys/own_files.h"
 
 #include <link.h>
 
 /*
  * Fills the ranges and eh_frame_hdr of `module`; leaves them 0 if the object has no call-frame
- * information. `path` is the object's file, which is read only if there is no header; it must have
- * the program headers of `info`.
+ * information. `path` is the object's file, one of `files` (NULL: of this process), which is read
+ * only if there is no header; it must have the program headers of `info`.
  */
-void pp_module_cfi_describe(const struct dl_phdr_info *info, const char *path, pp_module *module);
+void pp_module_cfi_describe(const struct dl_phdr_info *info, const pp_files *files,
+                            const char *path, pp_module *module);
 
 #endif

@@ -308,8 +308,8 @@ static bool publish_table(const scan *s)
                 module->code_lo = o->info->dlpi_addr + segment->p_vaddr;
                 module->code_hi = module->code_lo + segment->p_memsz;
                 module->permanent = o->permanent;
-                pp_module_cfi_describe(o->info, i == 0 ? pp_program_file() : o->info->dlpi_name,
-                                       module);
+                pp_module_cfi_describe(o->info, NULL,
+                                       i == 0 ? pp_program_file() : o->info->dlpi_name, module);
             }
         }
     }

@@ -16,6 +16,7 @@
 
 /* A call of the plugin. */
 typedef struct question {
+    const pp_files *files;
     pp_lines *lines;
     pp_arena *arena;
     bool lacks; /* an answer is incomplete, or could not be stored */
@@ -28,8 +29,8 @@ typedef struct question {
 /* Debug information may name any file: a pipe, too. */
 static int open_file(void *context, const char *path)
 {
-    (void)context;
-    return pp_own_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
+    const question *q = context;
+    return pp_files_open(q->files, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
 }
 
 static void close_file(void *context, int fd)
@@ -84,7 +85,7 @@ int pp_dwarf_lines_find(const pprof_dwarf_interface *plugin, const pp_mapping *m
                         bool *whole)
 {
     _Static_assert(sizeof *addresses == sizeof(uint64_t), "the plugin is given the same array");
-    question q = {.lines = lines, .arena = arena};
+    question q = {.files = mapping->files, .lines = lines, .arena = arena};
     const pprof_dwarf_host host = {
         .context = &q, .open = open_file, .close = close_file, .found = take};
     pprof_dwarf_module module = {.path = mapping->path,
@@ -97,7 +98,7 @@ int pp_dwarf_lines_find(const pprof_dwarf_interface *plugin, const pp_mapping *m
     }
     int error = plugin->find_lines(&module, (const uint64_t *)addresses, count, &host);
     if ((error == -ENOENT || error == -ESTALE) && mapping->build_id_size > 0) {
-        module.opened_path = pp_program_file();
+        module.opened_path = q.files != NULL ? q.files->program : pp_program_file();
         error = plugin->find_lines(&module, (const uint64_t *)addresses, count, &host);
     }
     *whole = error == 0 && !q.lacks;

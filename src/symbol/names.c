@@ -21,6 +21,7 @@
 #include "symbol/names.h"
 
 #include "elf/elf.h"
+#include "sys/own_files.h"
 #include "sys/program.h"
 
 #include <string.h>
@@ -394,9 +395,11 @@ int pp_symbols_open(pp_elf *elf, const pp_mapping *mapping)
         bool is_vdso = mapping->path != NULL && strcmp(mapping->path, "[vdso]") == 0;
         return is_vdso && open_loaded(elf, mapping) ? 0 : -1; /* another process's */
     }
+    const pp_files *files = mapping->files;
+    const char *program = files != NULL ? files->program : pp_program_file();
     bool found =
-        keep(elf, pp_elf_open(elf, mapping->path), mapping) ||
-        (mapping->build_id_size != 0 && keep(elf, pp_elf_open(elf, pp_program_file()), mapping)) ||
+        keep(elf, pp_elf_open(elf, files, mapping->path), mapping) ||
+        (mapping->build_id_size != 0 && keep(elf, pp_elf_open(elf, files, program), mapping)) ||
         open_loaded(elf, mapping);
     return found ? 0 : -1;
 }
@@ -417,8 +420,9 @@ size_t pp_symbols_resolve(const pp_mapping *mapping, const uintptr_t *addresses,
     pp_elf_symbols table;
     if (pp_elf_symbols_by_section(&object, SHT_SYMTAB, &table)) {
         resolved = resolve_from(&object, &table, mapping->bias, addresses, count, symbols, arena);
-    } else if (!mapping->in_memory && pp_elf_open_debug(&debug, debug_root, mapping->build_id,
-                                                        mapping->build_id_size) == 0) {
+    } else if (!mapping->in_memory &&
+               pp_elf_open_debug(&debug, mapping->files, debug_root, mapping->build_id,
+                                 mapping->build_id_size) == 0) {
         if (pp_elf_symbols_by_section(&debug, SHT_SYMTAB, &table)) {
             resolved =
                 resolve_from(&debug, &table, mapping->bias, addresses, count, symbols, arena);

@@ -10,7 +10,6 @@
 
 #include "arch/system_call.h"
 #include "sys/apart.h"
-#include "sys/file_calls.h"
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -50,11 +49,6 @@ int pp_own_open(const char *path, int flags, unsigned mode)
 int pp_own_open_at(int folder, const char *path, int flags)
 {
     return open_file(folder, path, flags, 0);
-}
-
-int pp_own_status(const char *path, struct stat *status)
-{
-    return pp_path_status(path, status);
 }
 
 int pp_own_close(int fd)

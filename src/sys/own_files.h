@@ -14,16 +14,13 @@
 #define PP_SYS_OWN_FILES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Calls open(2) with O_CLOEXEC: a descriptor, or -errno. */
 int pp_own_open(const char *path, int flags, unsigned mode);
 
 /* pp_own_open_at() does the same in the folder that is open as `folder`. */
 int pp_own_open_at(int folder, const char *path, int flags);
-
-/* Calls stat(2) for a path that pp_own_open() would open: 0 or -errno. */
-struct stat;
-int pp_own_status(const char *path, struct stat *status);
 
 /* Closes a descriptor of pp_own_open() or pp_own_open_at(): 0 or -errno. */
 int pp_own_close(int fd);
@@ -33,5 +30,17 @@ bool pp_own_has(int fd);
 
 /* From now on pp_own_has() asks `has`, too. */
 void pp_own_files_ask(bool (*has)(int fd));
+
+/* Files as another process sees them. */
+typedef struct pp_files {
+    int (*open)(const struct pp_files *files, const char *path, int flags);
+    const char *program; /* a path to its executed file */
+} pp_files;
+
+/* Opens one of them; NULL: one of this process's. A descriptor for pp_own_close(), or -errno. */
+static inline int pp_files_open(const pp_files *files, const char *path, int flags)
+{
+    return files == NULL ? pp_own_open(path, flags, 0) : files->open(files, path, flags);
+}
 
 #endif

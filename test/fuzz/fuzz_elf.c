@@ -112,12 +112,12 @@ static void ask_for_debug_file(const char *path, const answers *a)
     mkdir(name, 0700);
     name_debug_file(name, sizeof name, root, a->id, a->id_size, path);
     name_debug_file(name, sizeof name, root, other, a->id_size, path);
-    bool opened = pp_elf_open_debug(&elf, root, a->id, a->id_size) == 0;
+    bool opened = pp_elf_open_debug(&elf, NULL, root, a->id, a->id_size) == 0;
     if (opened != (a->id_size >= 2))
         abort();
     if (opened)
         pp_elf_close(&elf);
-    if (pp_elf_open_debug(&elf, root, other, a->id_size) == 0)
+    if (pp_elf_open_debug(&elf, NULL, root, other, a->id_size) == 0)
         abort();
     name_debug_file(name, sizeof name, root, a->id, a->id_size, NULL);
     name_debug_file(name, sizeof name, root, other, a->id_size, NULL);
@@ -138,7 +138,7 @@ static void ask_both_ways(const uint8_t *data, size_t size)
     if (size == 0 || data[size / 2] % 8 != 0)
         return; /* system calls are slow: one input in eight */
     const char *path = file_of(data, size);
-    file.opened = pp_elf_open(&elf, path);
+    file.opened = pp_elf_open(&elf, NULL, path);
     if (file.opened == 0)
         ask_reader(&elf, &file);
     if (memcmp(&image, &file, sizeof image) != 0)

@@ -106,15 +106,15 @@ static void refuses_what_is_not_elf64(void **state)
     image.bytes[0] = 'E';
     assert_int_equal(pp_elf_open_image(&elf, image.bytes, image.size), -ENOEXEC);
 
-    assert_int_equal(pp_elf_open(&elf, "/nonexistent/file"), -ENOENT);
-    assert_int_equal(pp_elf_open(&elf, "/tmp"), -ENOEXEC);
-    assert_int_equal(pp_elf_open(&elf, "/dev/zero"), -ENOEXEC);
+    assert_int_equal(pp_elf_open(&elf, NULL, "/nonexistent/file"), -ENOENT);
+    assert_int_equal(pp_elf_open(&elf, NULL, "/tmp"), -ENOEXEC);
+    assert_int_equal(pp_elf_open(&elf, NULL, "/dev/zero"), -ENOEXEC);
     char fifo[] = "/tmp/test_elf.XXXXXX";
     close(mkstemp(fifo));
-    assert_int_equal(pp_elf_open(&elf, fifo), -ENOEXEC); /* empty */
+    assert_int_equal(pp_elf_open(&elf, NULL, fifo), -ENOEXEC); /* empty */
     unlink(fifo);
     assert_int_equal(mkfifo(fifo, 0600), 0);
-    assert_int_equal(pp_elf_open(&elf, fifo), -ENOEXEC); /* and does not wait for a writer */
+    assert_int_equal(pp_elf_open(&elf, NULL, fifo), -ENOEXEC); /* and does not wait for a writer */
     unlink(fifo);
 }
 
@@ -140,21 +140,21 @@ static void debug_files_are_found_by_build_id(void **state)
     for (unsigned i = 0; i < sizeof(id); i++)
         id[i] = (uint8_t)(0xab + i);
     pp_elf elf;
-    assert_int_equal(pp_elf_open_debug(&elf, root, id, 20), 0);
+    assert_int_equal(pp_elf_open_debug(&elf, NULL, root, id, 20), 0);
     pp_elf_close(&elf);
-    assert_int_equal(pp_elf_open_debug(&elf, root, id, 19), -ENOENT);
-    assert_int_equal(pp_elf_open_debug(&elf, root, id, 1), -ENOENT);
-    assert_int_equal(pp_elf_open_debug(&elf, root, id, 0), -ENOENT);
-    assert_int_equal(pp_elf_open_debug(&elf, root, id, PP_BUILD_ID_MAX), -ENOENT);
+    assert_int_equal(pp_elf_open_debug(&elf, NULL, root, id, 19), -ENOENT);
+    assert_int_equal(pp_elf_open_debug(&elf, NULL, root, id, 1), -ENOENT);
+    assert_int_equal(pp_elf_open_debug(&elf, NULL, root, id, 0), -ENOENT);
+    assert_int_equal(pp_elf_open_debug(&elf, NULL, root, id, PP_BUILD_ID_MAX), -ENOENT);
     static char deep[300];
     memset(deep, '/', sizeof(deep) - 1);
-    assert_int_equal(pp_elf_open_debug(&elf, deep, id, 20), -ENAMETOOLONG);
+    assert_int_equal(pp_elf_open_debug(&elf, NULL, deep, id, 20), -ENAMETOOLONG);
 
     image.bytes[IMAGE_NOTE + 16 + 19] ^= 1; /* the right name with the wrong content */
     file = fopen(path, "wb");
     fwrite(image.bytes, 1, image.size, file);
     fclose(file);
-    assert_int_equal(pp_elf_open_debug(&elf, root, id, 20), -ENOENT);
+    assert_int_equal(pp_elf_open_debug(&elf, NULL, root, id, 20), -ENOENT);
 
     unlink(path);
     snprintf(path, sizeof(path), "%s/.build-id/ab", root);
@@ -233,7 +233,7 @@ static void a_file_that_shrinks_is_only_short(void **state)
     make_victim(SHT_SYMTAB, false, false);
     assert_int_equal(write(fd, image.bytes, image.size), image.size);
     pp_elf elf;
-    assert_int_equal(pp_elf_open(&elf, path), 0);
+    assert_int_equal(pp_elf_open(&elf, NULL, path), 0);
     assert_int_equal(ftruncate(fd, 100), 0); /* a mapping would raise SIGBUS from here on */
     uint8_t id[PP_BUILD_ID_MAX], id_size;
     pp_elf_symbols table;

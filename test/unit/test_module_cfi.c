@@ -43,7 +43,7 @@ static pp_module describe(size_t count, const char *path)
     struct dl_phdr_info info = {
         .dlpi_addr = (uintptr_t)memory, .dlpi_phdr = headers, .dlpi_phnum = (ElfW(Half))count};
     pp_module module = {.permanent = true};
-    pp_module_cfi_describe(&info, path, &module);
+    pp_module_cfi_describe(&info, NULL, path, &module);
     return module;
 }
 

@@ -390,7 +390,7 @@ static void extents_of_this_program_hold_its_functions(void **state)
 {
     (void)state;
     pp_elf elf;
-    assert_int_equal(pp_elf_open(&elf, "/proc/self/exe"), 0);
+    assert_int_equal(pp_elf_open(&elf, NULL, "/proc/self/exe"), 0);
     uint64_t head, offset, size;
     assert_true(pp_elf_frame_header(&elf, &head, &offset, &size));
     uint64_t count = (size - 12) / 8;
