@@ -16,7 +16,13 @@
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
 
-enum { PAGE_BYTES = 4096, WORTH_FILLING = 4 * PAGE_BYTES };
+enum {
+    PAGE_BYTES = 4096,
+    WORTH_FILLING = 4 * PAGE_BYTES,
+    /* Mappings of this size or more are left out of the host's core dumps: tables reserve more than
+     * they fill. */
+    NOT_DUMPED = 256 * 1024
+};
 
 static const uintptr_t last_errno = 4095; /* the kernel returns -1 to -4095 for errors */
 
@@ -29,8 +35,7 @@ extern void tsan_acquire(void *address) __asm__("__tsan_acquire") __attribute__(
 extern void tsan_release(void *address) __asm__("__tsan_release") __attribute__((weak));
 static const char unmapped; /* its address only */
 
-/* The memory of a call that returned `at`. Keeps large tables out of core dumps, which have no use
- * for them. */
+/* The memory of a call that returned `at`. */
 static void *mapped(long at, size_t bytes)
 {
     if ((uintptr_t)at >= -last_errno) {
@@ -39,7 +44,7 @@ static void *mapped(long at, size_t bytes)
     if (tsan_acquire != NULL) {
         tsan_acquire((void *)&unmapped);
     }
-    if (bytes >= PP_MEMORY_NOT_DUMPED) {
+    if (bytes >= NOT_DUMPED) {
         pp_system_call(SYS_madvise, at, bytes, MADV_DONTDUMP);
     }
     return (void *)at;
@@ -73,6 +78,11 @@ void pp_memory_fill(void *memory, size_t bytes)
     if (to > from && to - from >= WORTH_FILLING) {
         pp_system_call(SYS_madvise, from, to - from, MADV_POPULATE_WRITE);
     }
+}
+
+void pp_memory_empty(void *memory, size_t bytes)
+{
+    pp_system_call(SYS_madvise, memory, bytes, MADV_DONTNEED);
 }
 
 void pp_memory_unmap(void *memory, size_t bytes)

@@ -12,10 +12,6 @@
 
 #include <stddef.h>
 
-/* Mappings of this size or more are left out of the host's core dumps: tables reserve more than
- * they fill. */
-enum { PP_MEMORY_NOT_DUMPED = 256 * 1024 };
-
 /* Returns zeroed memory, or NULL. The kernel provides only pages that are used. */
 void *pp_memory_map(size_t bytes);
 
@@ -25,6 +21,9 @@ void *pp_memory_resize(void *memory, size_t bytes, size_t new_bytes);
 
 /* Has the kernel provide the pages of the memory now, if it can (Linux 5.14) and they are many. */
 void pp_memory_fill(void *memory, size_t bytes);
+
+/* Gives whole pages back to the kernel. They stay mapped, and read as zero afterwards. */
+void pp_memory_empty(void *memory, size_t bytes);
 
 void pp_memory_unmap(void *memory, size_t bytes);
 

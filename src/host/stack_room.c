@@ -9,8 +9,8 @@
 
 #include "arch/call_on_stack.h"
 #include "arch/system_call.h"
+#include "base/memory.h"
 #include "sys/left_frame.h"
-#include "store/bump.h"
 #include "sys/signal_mask.h"
 #include "unwind/stack_memory.h"
 
@@ -35,7 +35,7 @@ static bool has_room(void)
 
 void pp_with_stack_room(void (*work)(void *argument), void *argument)
 {
-    char *memory = has_room() ? NULL : pp_bump_map(MAPPED);
+    char *memory = has_room() ? NULL : pp_memory_map(MAPPED);
     pp_signal_mask old = 0;
     if (memory == NULL) {
         work(argument);
@@ -43,6 +43,6 @@ void pp_with_stack_room(void (*work)(void *argument), void *argument)
     }
     pp_signals_block(&old);
     pp_call_on_stack(memory + MAPPED, work, argument);
-    pp_bump_unmap(memory, MAPPED);
+    pp_memory_unmap(memory, MAPPED);
     pp_signals_restore(&old);
 }

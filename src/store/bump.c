@@ -8,11 +8,9 @@
  */
 #include "store/bump.h"
 
-#include "arch/system_call.h"
 #include "base/memory.h"
 
 #include <stdbool.h>
-#include <sys/mman.h>
 
 enum {
     ALIGNMENT = 16,
@@ -25,36 +23,11 @@ struct pp_bump_chunk {
     uint64_t used; /* from the start of the chunk; may exceed `size` */
 };
 
-static const uintptr_t last_errno = 4095; /* the kernel returns -1 to -4095 for errors */
-
-void *pp_bump_map(size_t bytes)
-{
-    long at = pp_system_call(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if ((uintptr_t)at >= -last_errno) {
-        return NULL;
-    }
-    if (bytes >= PP_MEMORY_NOT_DUMPED) {
-        pp_system_call(SYS_madvise, at, bytes, MADV_DONTDUMP);
-    }
-    return (void *)at;
-}
-
-void pp_bump_unmap(void *memory, size_t bytes)
-{
-    pp_system_call(SYS_munmap, memory, bytes);
-}
-
-void pp_bump_empty(void *memory, size_t bytes)
-{
-    pp_system_call(SYS_madvise, memory, bytes, MADV_DONTNEED);
-}
-
 static struct pp_bump_chunk *map_chunk(const struct pp_bump_chunk *full)
 {
     uint64_t size = full == NULL ? CHUNK_MIN : full->size * 2;
     for (size = size < CHUNK_MAX ? size : CHUNK_MAX; size >= CHUNK_MIN; size /= 2) {
-        struct pp_bump_chunk *chunk = pp_bump_map(size);
+        struct pp_bump_chunk *chunk = pp_memory_map(size);
         if (chunk != NULL) {
             chunk->size = size;
             chunk->used = sizeof *chunk;
@@ -83,7 +56,7 @@ void *pp_bump_alloc(pp_bump *memory, size_t bytes)
                                         __ATOMIC_ACQUIRE)) {
             chunk = next;
         } else {
-            pp_bump_unmap(next, next->size);
+            pp_memory_unmap(next, next->size);
         }
     }
 }

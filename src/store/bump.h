@@ -30,12 +30,4 @@ typedef struct pp_bump {
  * KiB. */
 void *pp_bump_alloc(pp_bump *memory, size_t bytes);
 
-/* Maps `bytes` of zeroed memory; NULL if the kernel refuses. Does not change errno. */
-void *pp_bump_map(size_t bytes);
-void pp_bump_unmap(void *memory, size_t bytes);
-
-/* Gives whole pages of such memory back to the kernel. They stay mapped, and read as zero
- * afterwards. */
-void pp_bump_empty(void *memory, size_t bytes);
-
 #endif

@@ -8,7 +8,7 @@
 #include "store/label_cells.h"
 
 #include "base/compiler.h"
-#include "store/bump.h"
+#include "base/memory.h"
 
 #include <stdbool.h>
 
@@ -42,7 +42,7 @@ typedef struct spot {
 
 pp_label_cells *pp_label_cells_new(void)
 {
-    return pp_bump_map(sizeof(pp_label_cells));
+    return pp_memory_map(sizeof(pp_label_cells));
 }
 
 void pp_label_cells_free(pp_label_cells *cells)
@@ -57,7 +57,7 @@ void pp_label_cells_free(pp_label_cells *cells)
             }
         }
     }
-    pp_bump_unmap(cells, sizeof *cells);
+    pp_memory_unmap(cells, sizeof *cells);
 }
 
 pp_label_cells *pp_label_cells_at(pp_label_cells **place)

@@ -8,7 +8,7 @@
  */
 #include "store/labels_pool.h"
 
-#include "store/bump.h"
+#include "base/memory.h"
 
 #include <stdbool.h>
 
@@ -80,13 +80,13 @@ static bool have_slab(class *c, const position *p)
     if (__atomic_load_n(&c->slabs[p->slab], __ATOMIC_ACQUIRE) != NULL) {
         return true;
     }
-    char *slab = pp_bump_map(p->slab_bytes);
+    char *slab = pp_memory_map(p->slab_bytes);
     if (slab == NULL) {
         return false;
     }
     if (!__atomic_compare_exchange_n(&c->slabs[p->slab], &none, slab, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE)) {
-        pp_bump_unmap(slab, p->slab_bytes);
+        pp_memory_unmap(slab, p->slab_bytes);
     }
     return true;
 }
@@ -144,7 +144,7 @@ pp_labels_piece *pp_labels_pool_take(size_t bytes)
 static void empty_if_large(pp_labels_piece *piece)
 {
     if (piece->class >= LARGE) {
-        pp_bump_empty((char *)piece + PAGE, size_of_class(piece->class) - PAGE);
+        pp_memory_empty((char *)piece + PAGE, size_of_class(piece->class) - PAGE);
     }
 }
 

@@ -12,7 +12,6 @@
 
 #include "base/compiler.h"
 #include "base/memory.h"
-#include "store/bump.h"
 
 #include <string.h>
 
@@ -64,10 +63,10 @@ static bool have_piece(pp_stack_counts *counts, unsigned piece)
         return true;
     }
     size_t bytes = (size_t)piece_begin(counts, piece) * WORD;
-    uint64_t *mine = pp_bump_map(bytes);
+    uint64_t *mine = pp_memory_map(bytes);
     if (mine != NULL && !__atomic_compare_exchange_n(&counts->pieces[piece], &there, mine, false,
                                                      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-        pp_bump_unmap(mine, bytes);
+        pp_memory_unmap(mine, bytes);
         return true;
     }
     return mine != NULL;
@@ -129,7 +128,7 @@ void pp_stack_counts_free(pp_stack_counts *counts)
     }
     for (unsigned piece = 0; piece < PIECES; piece++) {
         if (counts->pieces[piece] != NULL) {
-            pp_bump_unmap(counts->pieces[piece], (size_t)piece_begin(counts, piece) * WORD);
+            pp_memory_unmap(counts->pieces[piece], (size_t)piece_begin(counts, piece) * WORD);
         }
     }
     pp_memory_unmap(counts, counts->bytes);

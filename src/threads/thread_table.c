@@ -8,7 +8,7 @@
 #include "threads/thread_table.h"
 
 #include "base/bitmap.h"
-#include "store/bump.h"
+#include "base/memory.h"
 #include "sys/lock.h"
 #include "sys/own_threads.h"
 
@@ -46,13 +46,13 @@ static pp_thread_record *record_at(size_t index)
     if (chunk != NULL) {
         return chunk + index % CHUNK;
     }
-    pp_thread_record *fresh = pp_bump_map(CHUNK_BYTES);
+    pp_thread_record *fresh = pp_memory_map(CHUNK_BYTES);
     if (fresh == NULL) {
         return NULL;
     }
     if (!__atomic_compare_exchange_n(&chunks[index / CHUNK], &chunk, fresh, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE)) {
-        pp_bump_unmap(fresh, CHUNK_BYTES);
+        pp_memory_unmap(fresh, CHUNK_BYTES);
         return chunk + index % CHUNK;
     }
     return fresh + index % CHUNK;

@@ -20,16 +20,6 @@ enum { FD = 3, SETS = 3 };
 static pp_trie_stack stacks[SETS];
 static struct pprof_labels sets[SETS];
 
-void *pp_bump_map(size_t bytes)
-{
-    return model_alloc(bytes);
-}
-
-void pp_bump_unmap(void *memory, size_t bytes)
-{
-    (void)memory, (void)bytes;
-}
-
 pp_labels_piece *pp_labels_pool_take(size_t bytes)
 {
     (void)bytes;

@@ -22,16 +22,6 @@ static pp_label_cells *cells;
 static const char *first_owner, *second_owner; /* whose keys begin in one group */
 static const char owners[1 << 20];             /* one in 8192 will do */
 
-void *pp_bump_map(size_t bytes)
-{
-    return model_alloc(bytes);
-}
-
-void pp_bump_unmap(void *memory, size_t bytes)
-{
-    (void)memory, (void)bytes;
-}
-
 pp_labels_piece *pp_labels_pool_take(size_t bytes)
 {
     (void)bytes;

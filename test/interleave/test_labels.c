@@ -18,21 +18,6 @@ enum { BYTES = 64 };
 
 static pprof_labels *place; /* of the first thread's set */
 
-void *pp_bump_map(size_t bytes)
-{
-    return model_alloc(bytes);
-}
-
-void pp_bump_unmap(void *memory, size_t bytes)
-{
-    (void)memory, (void)bytes;
-}
-
-void pp_bump_empty(void *memory, size_t bytes)
-{
-    (void)memory, (void)bytes;
-}
-
 static pprof_labels *new_set(const char *value)
 {
     int error = 0;

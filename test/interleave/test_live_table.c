@@ -41,16 +41,6 @@ enum {
     ALMOST_FULL = PP_LIVE_FILTER_BYTES_MIN / BYTES_PER_BLOCK
 };
 
-void *pp_bump_map(size_t bytes)
-{
-    return model_alloc(bytes);
-}
-
-void pp_bump_unmap(void *memory, size_t bytes)
-{
-    (void)memory, (void)bytes;
-}
-
 static void insert(uintptr_t address)
 {
     MODEL_CHECK(pp_live_table_insert(address, address + VALUE));

@@ -19,26 +19,6 @@ static const uintptr_t stack[DEPTH] = {1, 2};
 static const uintptr_t other_stack[DEPTH] = {3, 4};
 static pp_stack_counts *counts;
 
-void *pp_memory_map(size_t bytes)
-{
-    return model_alloc(bytes);
-}
-
-void pp_memory_unmap(void *memory, size_t bytes)
-{
-    (void)memory, (void)bytes;
-}
-
-void *pp_bump_map(size_t bytes)
-{
-    return model_alloc(bytes);
-}
-
-void pp_bump_unmap(void *memory, size_t bytes)
-{
-    (void)memory, (void)bytes;
-}
-
 static void set_up(void)
 {
     counts = pp_stack_counts_new(SMALLEST);

@@ -27,16 +27,6 @@ static inline void wait_instead(long number, long a, long b)
 
 enum { FIRST = 1, SECOND = 2 };
 
-void *pp_bump_map(size_t bytes)
-{
-    return model_alloc(bytes);
-}
-
-void pp_bump_unmap(void *memory, size_t bytes)
-{
-    (void)memory, (void)bytes;
-}
-
 /* The list of libpprof's own threads has a test of its own. */
 void pp_own_threads_replace(int from, int to)
 {

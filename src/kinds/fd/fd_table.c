@@ -11,7 +11,7 @@
  */
 #include "kinds/fd/fd_table.h"
 
-#include "store/bump.h"
+#include "base/memory.h"
 
 #include <stddef.h>
 
@@ -39,10 +39,10 @@ static slot *make_slot(int fd)
     if (fd < 0 || fd >= PP_FD_MAX || slot_of(fd) != NULL) {
         return slot_of(fd);
     }
-    slot *piece = pp_bump_map(PIECE * sizeof *piece);
+    slot *piece = pp_memory_map(PIECE * sizeof *piece);
     if (piece != NULL && !__atomic_compare_exchange_n(&pieces[fd / PIECE], &none, piece, false,
                                                       __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
-        pp_bump_unmap(piece, PIECE * sizeof *piece);
+        pp_memory_unmap(piece, PIECE * sizeof *piece);
     }
     return slot_of(fd);
 }

@@ -12,7 +12,7 @@
 
 #include "base/compiler.h"
 #include "base/exponential.h"
-#include "store/bump.h"
+#include "base/memory.h"
 #include "sys/lock.h"
 #include "sys/signal_mask.h"
 
@@ -59,12 +59,12 @@ static bool make_room(copy *c, size_t wanted)
         return true;
     }
     size_t capacity = wanted + wanted / 2 + SPARE_ENTRIES;
-    pp_heap_peak_entry *entries = pp_bump_map(capacity * sizeof *entries);
+    pp_heap_peak_entry *entries = pp_memory_map(capacity * sizeof *entries);
     if (entries == NULL) {
         return false;
     }
     if (c->capacity > 0) {
-        pp_bump_unmap(c->entries, c->capacity * sizeof *entries);
+        pp_memory_unmap(c->entries, c->capacity * sizeof *entries);
     }
     c->entries = entries;
     c->capacity = capacity;

@@ -9,9 +9,8 @@
  */
 #include "kinds/heap/live_filter.h"
 
-#include "store/bump.h"
-
 #include "arch/system_call.h"
+#include "base/memory.h"
 
 #include <sys/mman.h>
 
@@ -103,7 +102,8 @@ pp_live_filter_table *pp_live_filter_begin_growth(void)
     const pp_live_filter_table *current = pp_live_filter;
     uint32_t next = current->generation + 1;
     size_t bytes = 2 * (current->mask + 1);
-    pp_live_filter_table *filter = next < GENERATIONS ? pp_bump_map(sizeof *filter + bytes) : NULL;
+    pp_live_filter_table *filter =
+        next < GENERATIONS ? pp_memory_map(sizeof *filter + bytes) : NULL;
     if (filter == NULL) {
         return NULL;
     }

@@ -19,8 +19,8 @@
 #include "kinds/heap/live_table.h"
 
 #include "base/compiler.h"
+#include "base/memory.h"
 #include "kinds/heap/live_filter.h"
-#include "store/bump.h"
 #include "sys/signal_mask.h"
 
 enum {
@@ -157,7 +157,7 @@ static bool add_level(uint32_t index)
         return false;
     }
     if (__atomic_load_n(&table.levels[index], __ATOMIC_ACQUIRE) == NULL) {
-        level *mine = pp_bump_map(level_bytes(groups_of(index)));
+        level *mine = pp_memory_map(level_bytes(groups_of(index)));
         if (mine == NULL) {
             return false;
         }
@@ -165,7 +165,7 @@ static bool add_level(uint32_t index)
         level *none = NULL;
         if (!__atomic_compare_exchange_n(&table.levels[index], &none, mine, false, __ATOMIC_ACQ_REL,
                                          __ATOMIC_ACQUIRE)) {
-            pp_bump_unmap(mine, level_bytes(mine->groups));
+            pp_memory_unmap(mine, level_bytes(mine->groups));
         }
     }
     uint32_t count = index;

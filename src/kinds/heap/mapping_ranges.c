@@ -9,6 +9,7 @@
 #include "kinds/heap/mapping_ranges.h"
 
 #include "kinds/heap/heap_peak.h"
+#include "base/memory.h"
 #include "store/bump.h"
 
 #include <string.h>
@@ -42,7 +43,7 @@ static bool make_room(uint64_t wanted)
         return true;
     }
     uint64_t larger = ranges.capacity == 0 ? FIRST_CAPACITY : 2 * ranges.capacity;
-    range *grown = pp_bump_map(larger * sizeof *grown);
+    range *grown = pp_memory_map(larger * sizeof *grown);
     if (grown == NULL) {
         return false;
     }
@@ -52,7 +53,7 @@ static bool make_room(uint64_t wanted)
     }
     ranges.list = grown;
     if (ranges.capacity > 0) {
-        pp_bump_unmap(old, ranges.capacity * sizeof *old);
+        pp_memory_unmap(old, ranges.capacity * sizeof *old);
     }
     ranges.capacity = larger;
     return true;
