@@ -19,10 +19,7 @@ typedef struct builder {
 
 static uint32_t append(cp_flame_tree *tree, uint32_t parent, uint32_t frame)
 {
-    if (tree->count == tree->room) {
-        tree->room *= 2;
-        tree->nodes = cp_heap_resize(tree->nodes, tree->room, sizeof *tree->nodes);
-    }
+    tree->nodes = cp_heap_grow(tree->nodes, tree->count, &tree->room, sizeof *tree->nodes);
     uint32_t index = tree->count++;
     tree->nodes[index] = (cp_flame_node){.frame = frame, .parent = parent};
     if (index) {
@@ -64,8 +61,7 @@ void cp_flame_tree_init(cp_flame_tree *tree, const cp_stack_sums *sums, uint32_t
 {
     builder b = {.tree = tree};
 
-    *tree = (cp_flame_tree){.room = 1024};
-    tree->nodes = cp_heap_alloc(tree->room, sizeof *tree->nodes);
+    *tree = (cp_flame_tree){0};
     cp_index_init(&b.index, 1024);
     append(tree, 0, deeper);
     for (uint32_t i = 0; i < sums->count; i++) {

@@ -25,7 +25,8 @@ typedef struct cp_flame_node {
 /* Node 0 is the root, and no frame. */
 typedef struct cp_flame_tree {
     cp_flame_node *nodes;
-    uint32_t count, room;
+    uint32_t count;
+    size_t room;
 } cp_flame_tree;
 
 void cp_flame_tree_init(cp_flame_tree *tree, const cp_stack_sums *sums, uint32_t type,

@@ -63,10 +63,7 @@ static void read_threads(int pid, cp_process_use *use)
     snprintf(path, sizeof path, "/proc/%d/task", pid);
     DIR *folder = opendir(path);
     for (const struct dirent *entry; folder && (entry = readdir(folder));) {
-        if (use->thread_count == room) {
-            room = room ? 2 * room : 16;
-            use->threads = cp_heap_resize(use->threads, room, sizeof *use->threads);
-        }
+        use->threads = cp_heap_grow(use->threads, use->thread_count, &room, sizeof *use->threads);
         int tid = (int)strtol(entry->d_name, NULL, 10);
         use->thread_count += tid > 0 && read_thread(pid, tid, &use->threads[use->thread_count]);
     }

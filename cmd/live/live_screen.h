@@ -30,6 +30,11 @@ typedef struct cp_live_frame {
     const char *head, *body, *foot;
 } cp_live_frame;
 
+/* The columns of a terminal that the character of UTF-8 takes: 0 for one that is drawn on the one before,
+ * 2 for those of East Asia and for pictures, else 1. The C library's wcwidth() knows it only in a
+ * locale of UTF-8, which a session by ssh or in a container often lacks. */
+unsigned cp_columns_of(const char *character, size_t bytes);
+
 /* Appends a line in at most that many columns; what does not fit ends in an ellipsis. Returns the
  * columns that it takes. */
 unsigned cp_live_clip(const char *line, size_t length, unsigned columns, cp_bytes *out);

@@ -60,10 +60,7 @@ static cp_part *find_or_add(cp_parts *parts, const cp_part *name)
         }
     }
     cp_index_add(&parts->by_name, hash, (uint32_t)parts->count);
-    if (parts->count == parts->capacity) {
-        parts->capacity = parts->capacity ? 2 * parts->capacity : 16;
-        parts->list = cp_heap_resize(parts->list, parts->capacity, sizeof *parts->list);
-    }
+    parts->list = cp_heap_grow(parts->list, parts->count, &parts->capacity, sizeof *parts->list);
     parts->list[parts->count] = *name;
     return &parts->list[parts->count++];
 }

@@ -46,8 +46,7 @@ void cp_tree_init(cp_tree *tree)
     memset(tree, 0, sizeof *tree);
     cp_index_init(&tree->by_pid, FIRST_SLOTS);
     cp_index_init(&tree->by_program, FIRST_SLOTS);
-    tree->list = cp_heap_alloc(FIRST_SLOTS, sizeof *tree->list);
-    tree->capacity = FIRST_SLOTS;
+    tree->list = cp_heap_grow(NULL, 0, &tree->capacity, sizeof *tree->list);
     tree->list[0] = (cp_tree_process){.state = CP_TREE_ENDED};
     tree->count = 1;
 }
@@ -111,10 +110,7 @@ static void set_name(char *to, const char *name)
 
 static uint32_t add(cp_tree *tree, pid_t pid, uint32_t parent)
 {
-    if (tree->count == tree->capacity) {
-        tree->capacity *= 2;
-        tree->list = cp_heap_resize(tree->list, tree->capacity, sizeof *tree->list);
-    }
+    tree->list = cp_heap_grow(tree->list, tree->count, &tree->capacity, sizeof *tree->list);
     tree->list[tree->count] =
         (cp_tree_process){.pid = pid, .parent = parent, .state = CP_TREE_EXECUTES};
     cp_index_add(&tree->by_pid, hash_of(pid, 0), (uint32_t)tree->count);
@@ -126,11 +122,8 @@ static void add_program(cp_tree *tree, pid_t pid, uint64_t stamp, const char *na
     if (find_program(tree, pid, stamp)) {
         return;
     }
-    if (tree->program_count == tree->program_capacity) {
-        tree->program_capacity = tree->program_capacity ? 2 * tree->program_capacity : FIRST_SLOTS;
-        tree->programs =
-            cp_heap_resize(tree->programs, tree->program_capacity, sizeof *tree->programs);
-    }
+    tree->programs = cp_heap_grow(tree->programs, tree->program_count, &tree->program_capacity,
+                                  sizeof *tree->programs);
     cp_tree_program *program = &tree->programs[tree->program_count];
     *program = (cp_tree_program){.pid = pid, .stamp = stamp};
     set_name(program->name, name);

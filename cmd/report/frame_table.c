@@ -8,9 +8,10 @@
 #include "report/frame_table.h"
 
 #include "base/base_name.h"
-#include "base/clean_path.h"
 #include "base/index_table.h"
+#include "base/pool.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,11 +22,80 @@ typedef struct frame_builder {
     cp_frames *frames;
     cp_profile *profile;
     cp_granularity granularity;
-    uint32_t capacity;
+    size_t capacity;
     uint32_t *of_name;  /* per string: the frame that has only that name */
     cp_string *cleaned; /* per string: the cleaned path, or NOT_CLEAN */
     cp_index_table others;
 } frame_builder;
+
+/* ---- clean paths ---- */
+
+typedef struct cleaner {
+    char *text;
+    size_t length;
+    size_t floor; /* ".." does not remove what is before it */
+    bool rooted;
+} cleaner;
+
+static void put_part(cleaner *c, const char *part, size_t length)
+{
+    if (c->length > (c->rooted ? 1 : 0)) {
+        c->text[c->length++] = '/';
+    }
+    memcpy(c->text + c->length, part, length);
+    c->length += length;
+}
+
+static void put_parent(cleaner *c)
+{
+    if (c->length > c->floor) {
+        c->length--;
+        while (c->length > c->floor && c->text[c->length] != '/') {
+            c->length--;
+        }
+    } else if (!c->rooted) {
+        put_part(c, "..", 2);
+        c->floor = c->length;
+    }
+}
+
+static const char *skip_sandbox(const char *path)
+{
+    static const char *const prefixes[] = {"/proc/self/cwd/./", "/proc/self/cwd/"};
+
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        if (strncmp(path, prefixes[i], strlen(prefixes[i])) == 0) {
+            return path + strlen(prefixes[i]);
+        }
+    }
+    return path;
+}
+
+char *cp_clean_path(const char *path)
+{
+    const char *begin = path = skip_sandbox(path);
+    cleaner c = {.text = cp_heap_alloc(strlen(path) + 3, 1), .rooted = *path == '/'};
+
+    if (c.rooted) {
+        c.text[c.length++] = '/';
+        c.floor = 1;
+    }
+    while (*path) {
+        size_t length = strcspn(path, "/");
+
+        if (length == 2 && path[0] == '.' && path[1] == '.') {
+            put_parent(&c);
+        } else if (length > 1 || (length == 1 && *path != '.')) {
+            put_part(&c, path, length);
+        }
+        path += length + (path[length] == '/');
+    }
+    if (c.length == 0 && *begin) {
+        c.text[c.length++] = '.';
+    }
+    c.text[c.length] = '\0';
+    return c.text;
+}
 
 /* ---- labels ---- */
 
@@ -90,10 +160,8 @@ static uint32_t append_frame(frame_builder *builder, const cp_frame_key *key)
 {
     cp_frames *frames = builder->frames;
 
-    if (frames->count == builder->capacity) {
-        builder->capacity *= 2;
-        frames->frames = cp_heap_resize(frames->frames, builder->capacity, sizeof *frames->frames);
-    }
+    frames->frames =
+        cp_heap_grow(frames->frames, frames->count, &builder->capacity, sizeof *frames->frames);
     cp_frame *frame = &frames->frames[frames->count];
     frame->key = *key;
     put_label(frames, frame);
@@ -225,8 +293,7 @@ static uint32_t *new_string_map(const cp_profile *profile)
 
 void cp_frames_init(cp_frames *frames, cp_profile *profile, cp_granularity granularity)
 {
-    frame_builder builder = {
-        .frames = frames, .profile = profile, .granularity = granularity, .capacity = 256};
+    frame_builder builder = {.frames = frames, .profile = profile, .granularity = granularity};
     size_t lines = 0;
 
     memset(frames, 0, sizeof *frames);
@@ -237,7 +304,6 @@ void cp_frames_init(cp_frames *frames, cp_profile *profile, cp_granularity granu
     }
     frames->of_line = cp_heap_alloc(lines, sizeof *frames->of_line);
     frames->first_of = cp_heap_alloc((size_t)profile->location_count + 1, sizeof *frames->first_of);
-    frames->frames = cp_heap_alloc(builder.capacity, sizeof *frames->frames);
     builder.of_name = new_string_map(profile);
     builder.cleaned = new_string_map(profile);
     cp_index_init(&builder.others, 64);

@@ -51,6 +51,11 @@ typedef struct cp_frames {
 void cp_frames_init(cp_frames *frames, cp_profile *profile, cp_granularity granularity);
 void cp_frames_release(cp_frames *frames);
 
+/* Returns the path without double slashes, "." and "NAME/..": "a//b/../c" becomes "a/c".
+ * A leading /proc/self/cwd/, which compilers in a sandbox write, is left out first. It reads no
+ * file. The result is to be freed. */
+char *cp_clean_path(const char *path);
+
 /* Finds a granularity by its name, such as "lines". Returns 0, or -1 if there is none. */
 int cp_granularity_named(const char *name, cp_granularity *granularity);
 

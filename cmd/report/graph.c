@@ -27,7 +27,7 @@ typedef struct edge_slot {
 typedef struct graph_builder {
     cp_graph *graph;
     const bool *kept, *around;
-    uint32_t edge_capacity;
+    size_t edge_capacity;
     edge_slot *slots;
     uint64_t mask; /* the number of slots, - 1 */
 } graph_builder;
@@ -65,10 +65,8 @@ static uint32_t append_edge(graph_builder *builder, uint32_t src, uint32_t dest)
 {
     cp_graph *graph = builder->graph;
 
-    if (graph->edge_count == builder->edge_capacity) {
-        builder->edge_capacity *= 2;
-        graph->edges = cp_heap_resize(graph->edges, builder->edge_capacity, sizeof *graph->edges);
-    }
+    graph->edges = cp_heap_grow(graph->edges, graph->edge_count, &builder->edge_capacity,
+                                sizeof *graph->edges);
     uint32_t index = graph->edge_count++;
     graph->edges[index] = (cp_edge){.src = src,
                                     .dest = dest,
@@ -268,14 +266,10 @@ void cp_graph_init(cp_graph *graph, const cp_frames *frames, uint32_t value_inde
 void cp_graph_init_with_edges(cp_graph *graph, const cp_frames *frames, uint32_t value_index,
                               const bool *kept, const bool *around)
 {
-    graph_builder builder = {.graph = graph,
-                             .kept = kept,
-                             .around = around,
-                             .edge_capacity = 1024,
-                             .mask = FIRST_SLOTS - 1};
+    graph_builder builder = {
+        .graph = graph, .kept = kept, .around = around, .mask = FIRST_SLOTS - 1};
 
     init_nodes(graph, frames);
-    graph->edges = cp_heap_alloc(builder.edge_capacity, sizeof *graph->edges);
     builder.slots = cp_heap_alloc(FIRST_SLOTS, sizeof *builder.slots);
     add_samples(&builder, value_index);
     collect_nodes(graph);

@@ -7,7 +7,6 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "base/columns.h"
 #include "live/live_screen.h"
 #include "profile/protobuf.h"
 

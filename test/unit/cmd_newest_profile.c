@@ -7,7 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "import/newest_profile.h"
+#include "verbs/default_file.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -5,7 +5,6 @@
  */
 #include "cmd_builder.h"
 
-#include "base/clean_path.h"
 #include "base/duration.h"
 #include "base/regex.h"
 #include "report/report.h"
