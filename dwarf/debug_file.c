@@ -225,7 +225,7 @@ static int open_own(search *s)
     return 0;
 }
 
-static int find(search *s)
+static int find_debug_file(search *s)
 {
     int error = open_own(s);
     if (error == 0 && has_wanted(s, s->own.elf)) {
@@ -401,7 +401,7 @@ int pp_debug_file_open(const pprof_dwarf_module *module, const pprof_dwarf_host 
                 .found = {.fd = -1}};
     *file = (pp_debug_file){0};
     elf_version(EV_CURRENT);
-    int error = find(&s);
+    int error = find_debug_file(&s);
     Elf *mapped = s.own.elf != NULL ? s.own.elf : s.found.elf;
     if (mapped != NULL) {
         file->bias = bias_of(module, mapped);

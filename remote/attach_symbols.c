@@ -50,7 +50,7 @@ static bool read_table(const pp_elf *elf, table *t)
            pp_elf_read(elf, place.names_offset, t->names, t->names_size);
 }
 
-static uintptr_t find(const table *t, const char *name)
+static uintptr_t find_symbol(const table *t, const char *name)
 {
     size_t length = strlen(name) + 1;
     for (uint64_t i = 0; i < t->count; i++) {
@@ -73,7 +73,7 @@ uintptr_t pp_target_symbol(const pp_mapping *mapping, const char *name)
         return 0;
     }
     if (read_table(&elf, &t)) {
-        value = find(&t, name);
+        value = find_symbol(&t, name);
     }
     free(t.symbols);
     free(t.names);

@@ -94,7 +94,7 @@ static bool load(curl *c)
 }
 
 /* libcurl calls it with each piece of the answer. */
-static size_t take(const char *data, size_t size, size_t count, void *context)
+static size_t take_body(const char *data, size_t size, size_t count, void *context)
 {
     answer *a = context;
     size_t length = size * count;
@@ -218,7 +218,7 @@ static int transfer(const curl *c, void *handle, const char *source, const addre
     c->setopt(handle, OPTION_NO_SIGNAL, 1L);
     c->setopt(handle, OPTION_USER_AGENT, "cpprof/" CP_VERSION);
     c->setopt(handle, OPTION_ERROR_BUFFER, message);
-    c->setopt(handle, OPTION_WRITE_FUNCTION, take);
+    c->setopt(handle, OPTION_WRITE_FUNCTION, take_body);
     c->setopt(handle, OPTION_WRITE_DATA, into);
     waiting w = begin_waiting(a->url);
     c->setopt(handle, OPTION_TIMEOUT,

@@ -28,7 +28,7 @@ static const char *const names[] = {attach_name, "libpprof-http.so.0"};
 /* ---- beside cpprof ---- */
 
 /* The folder of the library, from LIBPPROF_LIBRARY or beside cpprof; to be freed. */
-static char *find(cp_error *error)
+static char *find_folder(cp_error *error)
 {
     const char *given = getenv("LIBPPROF_LIBRARY");
     char *path = given && *given ? realpath(given, NULL) : cp_beside_command(attach_name);
@@ -175,7 +175,7 @@ static bool is_readable_there(const char *path, const cp_target *target)
 int cp_library_copy_make(cp_library_copy *copy, const cp_target *target, cp_error *error)
 {
     static const char *const parents[] = {"/tmp", "/var/tmp", "/dev/shm", "/run"};
-    char *folder = find(error);
+    char *folder = find_folder(error);
     bool found = false;
 
     *copy = (cp_library_copy){.parent = -1, .folder = -1};

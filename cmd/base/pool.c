@@ -138,7 +138,7 @@ static void clear(cp_pool *pool, size_t bytes)
     pool->clear_bytes = step;
 }
 
-static void *take(cp_pool *pool, size_t bytes)
+static void *take_bytes(cp_pool *pool, size_t bytes)
 {
     if (bytes > BLOCK_BYTES / 4) {
         return new_large_block(pool, bytes);
@@ -174,14 +174,14 @@ void *cp_pool_alloc(cp_pool *pool, size_t count, size_t size)
     size_t gap = pool->free_bytes % ALIGNMENT; /* after words */
 
     if (gap) {
-        take(pool, gap);
+        take_bytes(pool, gap);
     }
-    return take(pool, bytes);
+    return take_bytes(pool, bytes);
 }
 
 void *cp_pool_words(cp_pool *pool, size_t count, size_t size)
 {
-    return take(pool, round_up(count, size, sizeof(int64_t)));
+    return take_bytes(pool, round_up(count, size, sizeof(int64_t)));
 }
 
 void *cp_pool_grow(cp_pool *pool, void *array, size_t count, size_t *room, size_t size)

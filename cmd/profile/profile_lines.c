@@ -114,7 +114,7 @@ static cp_function function_at(adder *a, const cp_location *location,
 
 /* ---- locations ---- */
 
-static void take(void *context, const pprof_dwarf_place *place)
+static void take_place(void *context, const pprof_dwarf_place *place)
 {
     adder *a = context;
     cp_location *location = &a->profile->locations[a->order[a->first + place->index]];
@@ -176,8 +176,8 @@ static bool are_ids_known(const cp_profile *profile)
     return false;
 }
 
-static int find(const cp_profile *profile, uint32_t index, bool any_build, bool names_only,
-                const uint64_t *addresses, size_t count, cp_place_found *found, void *context)
+static int find_lines(const cp_profile *profile, uint32_t index, bool any_build, bool names_only,
+                      const uint64_t *addresses, size_t count, cp_place_found *found, void *context)
 {
     const cp_mapping *mapping = &profile->mappings[index];
     uint8_t build_id[BUILD_ID_MAX];
@@ -199,7 +199,7 @@ int cp_profile_find_lines(const cp_profile *profile, uint32_t index, bool any_bu
                           const uint64_t *addresses, size_t count, cp_place_found *found,
                           void *context)
 {
-    return find(profile, index, any_build, false, addresses, count, found, context);
+    return find_lines(profile, index, any_build, false, addresses, count, found, context);
 }
 
 static int read_mapping(adder *a, uint32_t index, uint32_t count, bool names_only)
@@ -207,7 +207,8 @@ static int read_mapping(adder *a, uint32_t index, uint32_t count, bool names_onl
     for (uint32_t i = 0; i < count; i++) {
         a->addresses[i] = a->profile->locations[a->order[a->first + i]].address;
     }
-    return find(a->profile, index, a->options->any_build, names_only, a->addresses, count, take, a);
+    return find_lines(a->profile, index, a->options->any_build, names_only, a->addresses, count,
+                      take_place, a);
 }
 
 static bool has_names(const adder *a, uint32_t count)

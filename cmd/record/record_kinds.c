@@ -95,7 +95,7 @@ static bool is_good(const word *w, const cp_record_traits *traits)
            (!w->has_rate || (traits->rate_ends && is_rate(w->kind.rate, traits->rate_ends)));
 }
 
-static cp_record_kind *find(cp_record_kinds *kinds, const char *name)
+static cp_record_kind *find_kind(cp_record_kinds *kinds, const char *name)
 {
     for (size_t i = 0; i < kinds->count; i++) {
         if (strcmp(kinds->list[i].name, name) == 0) {
@@ -108,7 +108,7 @@ static cp_record_kind *find(cp_record_kinds *kinds, const char *name)
 /* False if there is no room. */
 static bool add(cp_record_kinds *kinds, const cp_record_kind *kind)
 {
-    cp_record_kind *place = find(kinds, kind->name);
+    cp_record_kind *place = find_kind(kinds, kind->name);
 
     if (!place && kinds->count == CP_RECORD_KINDS_MAX) {
         return false;
@@ -164,7 +164,8 @@ static int refuse(const word *w, const char *typed, size_t length)
                         traits->name, rate_length, rate + 1);
 }
 
-static int take(cp_record_kinds *kinds, cp_record_asker *ask, const char *typed, size_t length)
+static int take_event(cp_record_kinds *kinds, cp_record_asker *ask, const char *typed,
+                      size_t length)
 {
     word w = read_word(typed, length);
     const cp_record_traits *traits = find_traits(w.kind.name);
@@ -185,7 +186,7 @@ int cp_record_kinds_parse(const char *events, cp_record_asker *ask, cp_record_ki
     memset(kinds, 0, sizeof *kinds);
     for (;;) {
         size_t length = strcspn(events, ",");
-        int status = take(kinds, ask, events, length);
+        int status = take_event(kinds, ask, events, length);
 
         if (status || !events[length]) {
             return status;
@@ -211,7 +212,7 @@ void cp_record_kinds_inherit(const char *options, cp_record_kinds *kinds, long *
         word w = read_word(options, length);
         const cp_record_traits *traits = find_traits(w.kind.name);
 
-        if (!traits || find(kinds, w.kind.name)) {
+        if (!traits || find_kind(kinds, w.kind.name)) {
             continue;
         }
         take_cpu_rate(&w, hz);

@@ -68,7 +68,7 @@ static uint64_t hash_of(pid_t pid, uint64_t stamp)
 }
 
 /* The last process with this id; 0 if there is none. */
-static uint32_t find(const cp_tree *tree, pid_t pid)
+static uint32_t find_process(const cp_tree *tree, pid_t pid)
 {
     uint64_t hash = hash_of(pid, 0), at = hash;
     uint32_t index, found = 0;
@@ -133,7 +133,7 @@ static void add_program(cp_tree *tree, pid_t pid, uint64_t stamp, const char *na
 void cp_tree_command(cp_tree *tree, pid_t pid, const char *command)
 {
     const char *slash = strrchr(command, '/');
-    uint32_t index = find(tree, pid);
+    uint32_t index = find_process(tree, pid);
 
     if (index == 0) {
         index = add(tree, pid, 0);
@@ -146,7 +146,7 @@ void cp_tree_command(cp_tree *tree, pid_t pid, const char *command)
 static uint32_t find_or_look(cp_tree *tree, pid_t pid, int depth)
 {
     enum { MAX_DEPTH = 64 };
-    uint32_t index = find(tree, pid);
+    uint32_t index = find_process(tree, pid);
 
     cp_process_stat stat;
     if (index || depth == MAX_DEPTH || pid <= 1 || !cp_process_stat_read(pid, "stat", &stat)) {
@@ -198,7 +198,7 @@ static cp_tree_state state_of(const char *event)
 /* The process of a message. An id is used again after the process with it has ended. */
 static uint32_t process_of(cp_tree *tree, const message *m)
 {
-    uint32_t index = find(tree, m->pid);
+    uint32_t index = find_process(tree, m->pid);
 
     if (index == 0 || tree->list[index].state == CP_TREE_ENDED) {
         index = add(tree, m->pid, find_or_look(tree, m->parent, 0));
@@ -210,7 +210,7 @@ static uint32_t process_of(cp_tree *tree, const message *m)
 static void note_end(cp_tree *tree, cp_tree_process *process, const message *m)
 {
     if (process->parent != 0 && tree->list[process->parent].pid != m->parent) {
-        process->parent = find(tree, m->parent);
+        process->parent = find_process(tree, m->parent);
         process->detached = process->parent == 0;
     }
     process->detached = process->detached || (process->parent != 0 &&
@@ -259,7 +259,7 @@ bool cp_tree_take_message(cp_tree *tree, const char *data, size_t length)
 /* A program that was executed under a filter may be recorded, and not permitted to tell. */
 void cp_tree_wrote(cp_tree *tree, pid_t pid, uint64_t stamp)
 {
-    cp_tree_process *process = &tree->list[find(tree, pid)];
+    cp_tree_process *process = &tree->list[find_process(tree, pid)];
 
     process->wrote = true;
     if (process->state == CP_TREE_CONFINED && stamp > process->stamp) {

@@ -106,7 +106,7 @@ static int open_near(char *folder, const char *path)
     return fd;
 }
 
-static int find(const char *path, const cp_source_search *wanted, cp_error *error)
+static int open_on_path(const char *path, const cp_source_search *wanted, cp_error *error)
 {
     const char *search = wanted->folders ? wanted->folders : "", *all = search;
     int fd = -1;
@@ -150,7 +150,7 @@ static void find_lines(cp_source *source)
 int cp_source_open(cp_source *source, const char *path, const cp_source_search *search,
                    cp_error *error)
 {
-    int fd = find(path, search, error);
+    int fd = open_on_path(path, search, error);
 
     memset(source, 0, sizeof *source);
     if (fd < 0) {

@@ -13,7 +13,7 @@
  *                                  not the program's
  *
  * A further table, pp_allocators, has the code of hooked allocation functions: from the first of two
- * addresses to the second. The assembler of the kind `heap` writes it, and symbol/hidden.c reads it.
+ * addresses to the second. The assembler of the kind `heap` writes it, and symbol/omitted_functions.c reads it.
  *
  * Both names are the assembler's, of the same file or hidden. The rows are distances, which need no
  * relocation when the library is loaded.

@@ -52,7 +52,7 @@ static const char *copy_of(question *q, const char *text)
     return known->copy;
 }
 
-static void take(void *context, const pprof_dwarf_place *place)
+static void take_place(void *context, const pprof_dwarf_place *place)
 {
     question *q = context;
     pp_line *line = pp_arena_array(q->arena, place->count, sizeof *line);
@@ -87,7 +87,7 @@ int pp_dwarf_lines_find(const pprof_dwarf_interface *plugin, const pp_mapping *m
     _Static_assert(sizeof *addresses == sizeof(uint64_t), "the plugin is given the same array");
     question q = {.files = mapping->files, .lines = lines, .arena = arena};
     const pprof_dwarf_host host = {
-        .context = &q, .open = open_file, .close = close_file, .found = take};
+        .context = &q, .open = open_file, .close = close_file, .found = take_place};
     pprof_dwarf_module module = {.path = mapping->path,
                                  .build_id = mapping->build_id,
                                  .build_id_size = mapping->build_id_size,

@@ -117,7 +117,7 @@ static __attribute__((noinline)) uint64_t read_clock_ns(void)
     return pp_clock_ns(CLOCK_MONOTONIC);
 }
 
-static void take(void *claimed, const siginfo_t *info, const void *context)
+static void take_claimed(void *claimed, const siginfo_t *info, const void *context)
 {
     pp_cpu_slot *slot = claimed;
     pp_cpu_session *session = pp_cpu_session_enter();
@@ -159,7 +159,7 @@ const pp_sampler pp_cpu_sampler = {
            [PP_THREAD_FAILED_TO_EXECUTE] = pp_cpu_threads_after_failed_exec},
     .thread_begins = pp_cpu_threads_begin,
     .claim = claim,
-    .take = take,
+    .take = take_claimed,
     .may_have_sent = pp_cpu_perf_may_have_sent,
     .owns_descriptor = pp_cpu_perf_has,
 };

@@ -23,7 +23,7 @@
 
         .text
 
-/* All entries, and only they, are between these two labels (pp_allocators, symbol/hidden.c). */
+/* All entries, and only they, are between these two labels (pp_allocators, symbol/omitted_functions.c). */
 .Lentries:
 
 /* Defines the exported symbol, and another one at the same address for the library itself. In
