@@ -12,9 +12,9 @@
 typedef struct cp_report cp_report;
 
 /* profile.proto: all samples that the filters leave over, with everything that they refer to. */
-void cp_convert_proto(cp_report *report, FILE *out);
+void cp_convert_proto(const cp_report *report, FILE *out);
 /* The same, gzipped. */
-void cp_convert_gzip(cp_report *report, FILE *out);
+void cp_convert_gzip(const cp_report *report, FILE *out);
 
 /* Folded stacks, as flamegraph.pl and inferno read them: "root;caller;leaf VALUE". */
 void cp_convert_folded(const cp_report *report, FILE *out);
@@ -30,6 +30,6 @@ void cp_convert_svg(const cp_report *report, FILE *out);
 void cp_convert_dot(cp_report *report, FILE *out);
 
 /* The page of `cpprof flame`, with what the filters leave over. */
-void cp_convert_page(cp_report *report, FILE *out);
+void cp_convert_page(const cp_report *report, FILE *out);
 
 #endif

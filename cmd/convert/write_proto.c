@@ -14,7 +14,7 @@
 #include "profile/protobuf.h"
 #include "report/report.h"
 
-static void encode(cp_report *report, pp_buffer *bytes)
+static void encode(const cp_report *report, pp_buffer *bytes)
 {
     cp_profile *rest = cp_report_rest(report);
 
@@ -22,7 +22,7 @@ static void encode(cp_report *report, pp_buffer *bytes)
     cp_profile_free(rest);
 }
 
-void cp_convert_proto(cp_report *report, FILE *out)
+void cp_convert_proto(const cp_report *report, FILE *out)
 {
     pp_buffer plain = PP_BUFFER_INIT;
 
@@ -31,7 +31,7 @@ void cp_convert_proto(cp_report *report, FILE *out)
     pp_buffer_release(&plain);
 }
 
-void cp_convert_gzip(cp_report *report, FILE *out)
+void cp_convert_gzip(const cp_report *report, FILE *out)
 {
     pp_buffer plain = PP_BUFFER_INIT;
     cp_bytes packed = {0};
@@ -43,7 +43,7 @@ void cp_convert_gzip(cp_report *report, FILE *out)
     cp_bytes_release(&packed);
 }
 
-void cp_convert_page(cp_report *report, FILE *out)
+void cp_convert_page(const cp_report *report, FILE *out)
 {
     cp_profile *rest = cp_report_rest(report);
     cp_bytes page = {0};

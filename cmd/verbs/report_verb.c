@@ -97,6 +97,18 @@ static void release(request *r)
 
 /* ---- the report ---- */
 
+/* As cp_report_verb.print(). */
+static int write_or_print(const request *r, cp_report *report, FILE *out, cp_error *error)
+{
+    const cp_report_verb *verb = r->verb;
+
+    if (verb->print) {
+        return verb->print(report, r->expression, r->json, out, error);
+    }
+    (r->json ? verb->write_json : verb->write)(report, out);
+    return 0;
+}
+
 /* Returns 0, an exit status, or -1 with a sentence. */
 static int print_to_file(const request *r, cp_report *report, cp_error *error)
 {
@@ -105,7 +117,7 @@ static int print_to_file(const request *r, cp_report *report, cp_error *error)
     if (cp_out_open(&out, r->out_path ? r->out_path : "-", error) < 0) {
         return -1;
     }
-    int status = r->verb->print(report, r->expression, r->json, out.file, error);
+    int status = write_or_print(r, report, out.file, error);
     cp_pager_finish();
     if (status < 0) {
         cp_out_abandon(&out);

@@ -36,7 +36,10 @@ typedef struct cp_report_verb {
     bool any_bytes;             /* what it writes has its own way with control characters */
     bool verbatim;              /* names and stacks stay as they are in the file */
     uint32_t node_count;        /* the largest number of nodes, unless the user gives one; 0: all */
-    /* Prints the report, as text or as JSON. Returns 0, an exit status, or
+    /* Write the report as text, or as JSON. */
+    void (*write)(const cp_report *report, FILE *out);
+    void (*write_json)(const cp_report *report, FILE *out);
+    /* Instead of these: prints the report, as text or as JSON. Returns 0, an exit status, or
      * -1 with a sentence. */
     int (*print)(cp_report *report, cp_regex *expression, bool json, FILE *out, cp_error *error);
     /* Of a verb that writes a file (-o, --to): chooses what to do by the file's name or the

@@ -31,53 +31,6 @@ const char cp_help_convert[] =
     "Example: cpprof convert -o prof.folded prof.pb.gz\n"
     "\n" CP_REPORT_NOTES;
 
-static int print_proto(cp_report *report, cp_regex *expression, bool json, FILE *out,
-                       cp_error *error)
-{
-    (void)expression, (void)json, (void)error;
-    cp_convert_proto(report, out);
-    return 0;
-}
-
-static int print_gzip(cp_report *report, cp_regex *expression, bool json, FILE *out,
-                      cp_error *error)
-{
-    (void)expression, (void)json, (void)error;
-    cp_convert_gzip(report, out);
-    return 0;
-}
-
-static int print_folded(cp_report *report, cp_regex *expression, bool json, FILE *out,
-                        cp_error *error)
-{
-    (void)expression, (void)json, (void)error;
-    cp_convert_folded(report, out);
-    return 0;
-}
-
-static int print_speedscope(cp_report *report, cp_regex *expression, bool json, FILE *out,
-                            cp_error *error)
-{
-    (void)expression, (void)json, (void)error;
-    cp_convert_speedscope(report, out);
-    return 0;
-}
-
-static int print_page(cp_report *report, cp_regex *expression, bool json, FILE *out,
-                      cp_error *error)
-{
-    (void)expression, (void)json, (void)error;
-    cp_convert_page(report, out);
-    return 0;
-}
-
-static int print_svg(cp_report *report, cp_regex *expression, bool json, FILE *out, cp_error *error)
-{
-    (void)expression, (void)json, (void)error;
-    cp_convert_svg(report, out);
-    return 0;
-}
-
 static int print_dot(cp_report *report, cp_regex *expression, bool json, FILE *out, cp_error *error)
 {
     (void)expression, (void)json, (void)error;
@@ -99,7 +52,7 @@ static int print_text(cp_report *report, cp_regex *expression, bool json, FILE *
 static const cp_report_verb *choose_svg(const char *path, const char *name, cp_error *error)
 {
     static const cp_report_verb verb = {
-        .name = "flame", .untrimmed = true, .draws = true, .print = print_svg};
+        .name = "flame", .untrimmed = true, .draws = true, .write = cp_convert_svg};
 
     (void)path;
     if (name && strcmp(name, "svg") != 0) {
@@ -123,23 +76,23 @@ static const format formats[] = {
       .shows_samples = true,
       .is_binary = true,
       .verbatim = true,
-      .print = print_gzip}},
+      .write = cp_convert_gzip}},
     {"pb",
      {.name = "convert",
       .untrimmed = true,
       .shows_samples = true,
       .is_binary = true,
       .verbatim = true,
-      .print = print_proto}},
-    {"folded", {.name = "convert", .untrimmed = true, .print = print_folded}},
+      .write = cp_convert_proto}},
+    {"folded", {.name = "convert", .untrimmed = true, .write = cp_convert_folded}},
     {"speedscope.json",
      {.name = "convert",
       .untrimmed = true,
       .granularity = CP_FILEFUNCTIONS,
       .any_bytes = true,
-      .print = print_speedscope}},
-    {"html", {.name = "convert", .untrimmed = true, .any_bytes = true, .print = print_page}},
-    {"svg", {.name = "convert", .untrimmed = true, .draws = true, .print = print_svg}},
+      .write = cp_convert_speedscope}},
+    {"html", {.name = "convert", .untrimmed = true, .any_bytes = true, .write = cp_convert_page}},
+    {"svg", {.name = "convert", .untrimmed = true, .draws = true, .write = cp_convert_svg}},
     {"dot", {.name = "convert", .node_count = 80, .print = print_dot}},
     {"txt", {.name = "convert", .print = print_text}},
 };

@@ -95,14 +95,6 @@ const char cp_help_traces[] =
     "Example: cpprof traces --focus '^parse' prof.pb.gz\n"
     "\n" CP_REPORT_NOTES;
 
-static int print_traces(cp_report *report, cp_regex *expression, bool json, FILE *out,
-                        cp_error *error)
-{
-    (void)expression, (void)error;
-    (json ? cp_report_json_traces : cp_report_print_traces)(report, out);
-    return 0;
-}
-
 /* ---- tags ---- */
 
 const char cp_help_tags[] =
@@ -147,13 +139,6 @@ const char cp_help_raw[] =
     "Example: cpprof raw prof.pb.gz\n"
     "\n" CP_REPORT_NOTES;
 
-static int print_raw(cp_report *report, cp_regex *expression, bool json, FILE *out, cp_error *error)
-{
-    (void)expression, (void)error;
-    (json ? cp_report_json_raw : cp_report_print_raw)(report, out);
-    return 0;
-}
-
 /* ---- all ---- */
 
 int cp_run_report(int argc, char **argv)
@@ -166,13 +151,17 @@ int cp_run_report(int argc, char **argv)
          .untrimmed = true,
          .print = print_peek},
         {.name = "tree", .sorts = true, .limits = true, .node_count = 80, .print = print_tree},
-        {.name = "traces", .shows_samples = true, .print = print_traces},
+        {.name = "traces",
+         .shows_samples = true,
+         .write = cp_report_print_traces,
+         .write_json = cp_report_json_traces},
         {.name = "tags", .shows_samples = true, .print = print_tags},
         {.name = "raw",
          .untrimmed = true,
          .shows_samples = true,
          .shows_addresses = true,
-         .print = print_raw},
+         .write = cp_report_print_raw,
+         .write_json = cp_report_json_raw},
     };
     size_t i = 0;
 
