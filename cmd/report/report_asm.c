@@ -287,15 +287,6 @@ static void count(assembly *a)
 
 /* ---- text ---- */
 
-static void print_or_dot(const cp_report *report, int64_t value, FILE *out)
-{
-    if (value) {
-        cp_report_print_value(report, value, 10, out);
-    } else {
-        cp_print_right(".", 10, out);
-    }
-}
-
 static bool is_same_line(const instruction *a, const instruction *b)
 {
     return a->line == b->line && a->file && b->file && strcmp(a->file, b->file) == 0;
@@ -332,9 +323,7 @@ static void print_code(const assembly *a, const routine *r, FILE *out)
         if (code->file && (i == r->first || !is_same_line(code, code - 1))) {
             print_source(a, code, &source, &open, out);
         }
-        print_or_dot(a->report, code->flat, out);
-        fputc(' ', out);
-        print_or_dot(a->report, code->cum, out);
+        cp_report_print_line_costs(a->report, code->flat, code->cum, out);
         fprintf(out, " %10" PRIx64 ": ", code->address - r->bias);
         cp_put_printable(code->text, strlen(code->text), out);
         fputc('\n', out);

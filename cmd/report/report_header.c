@@ -35,6 +35,22 @@ void cp_report_print_value(const cp_report *report, int64_t value, int columns, 
     free(text);
 }
 
+static void print_or_dot(const cp_report *report, int64_t value, FILE *out)
+{
+    if (value) {
+        cp_report_print_value(report, value, 10, out);
+    } else {
+        cp_print_right(".", 10, out);
+    }
+}
+
+void cp_report_print_line_costs(const cp_report *report, int64_t flat, int64_t cum, FILE *out)
+{
+    print_or_dot(report, flat, out);
+    fputc(' ', out);
+    print_or_dot(report, cum, out);
+}
+
 void cp_report_print_heading(const cp_report *report, const char *line, FILE *out)
 {
     bool colored = report->options->colored;

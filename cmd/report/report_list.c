@@ -143,15 +143,6 @@ static void sum_line(const listing *l, const piece *p, int64_t line, uint32_t *a
 
 /* ---- text ---- */
 
-static void print_or_dot(const cp_report *report, int64_t value, FILE *out)
-{
-    if (value) {
-        cp_report_print_value(report, value, 10, out);
-    } else {
-        cp_print_right(".", 10, out);
-    }
-}
-
 static void print_lines(const listing *l, const piece *p, const cp_source *source, FILE *out)
 {
     uint32_t at = p->first;
@@ -163,9 +154,7 @@ static void print_lines(const listing *l, const piece *p, const cp_source *sourc
         int64_t sums[2];
 
         sum_line(l, p, line, &at, sums);
-        print_or_dot(l->report, sums[0], out);
-        fputc(' ', out);
-        print_or_dot(l->report, sums[1], out);
+        cp_report_print_line_costs(l->report, sums[0], sums[1], out);
         fprintf(out, " %6" PRId64 ":", line);
         cp_put_printable(text, length, out);
         fputc('\n', out);

@@ -51,6 +51,9 @@ void cp_print_right(const char *text, int columns, FILE *out);
 /* Prints a value of the report right-aligned. */
 void cp_report_print_value(const cp_report *report, int64_t value, int columns, FILE *out);
 
+/* Prints the columns of a line of a listing: flat and cum, each a dot if it is 0. */
+void cp_report_print_line_costs(const cp_report *report, int64_t flat, int64_t cum, FILE *out);
+
 /* Prints a line in bold type, if the report has colours. */
 void cp_report_print_heading(const cp_report *report, const char *line, FILE *out);
 
