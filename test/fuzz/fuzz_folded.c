@@ -1,36 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_folded.c: any bytes as folded stacks.
- *
- * What was read is consistent: it survives being written as profile.proto and read again.
+ * fuzz_folded.c: any bytes as folded stacks (imported.h).
  */
-#include "base/message.h"
 #include "import/folded.h"
-#include "profile/profile_decode.h"
-#include "profile/profile_encode.h"
-#include "profile/profile_model.h"
-#include "profile/protobuf.h"
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "imported.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    cp_profile *profile, *again;
-    pp_buffer bytes = PP_BUFFER_INIT;
-    cp_error error;
-
-    if (!cp_folded_is(data, size) || cp_folded_decode(data, size, &profile, &error) < 0)
-        return 0;
-    cp_profile_encode(profile, &bytes);
-    if (cp_profile_decode(bytes.data, bytes.size, &again, &error) < 0 ||
-        again->sample_count != profile->sample_count ||
-        again->location_count != profile->location_count ||
-        again->function_count != profile->function_count)
-        abort();
-    cp_profile_free(again);
-    cp_profile_free(profile);
-    pp_buffer_release(&bytes);
-    return 0;
+    return fuzz_imported(data, size, cp_folded_is, cp_folded_decode);
 }

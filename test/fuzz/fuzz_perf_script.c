@@ -1,36 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_perf_script.c: any bytes as output of `perf script`.
- *
- * What was read is consistent: it survives being written as profile.proto and read again.
+ * fuzz_perf_script.c: any bytes as output of `perf script` (imported.h).
  */
-#include "base/message.h"
 #include "import/perf_script.h"
-#include "profile/profile_decode.h"
-#include "profile/profile_encode.h"
-#include "profile/profile_model.h"
-#include "profile/protobuf.h"
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "imported.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    cp_profile *profile, *again;
-    pp_buffer bytes = PP_BUFFER_INIT;
-    cp_error error;
-
-    if (!cp_perf_script_is(data, size) || cp_perf_script_decode(data, size, &profile, &error) < 0)
-        return 0;
-    cp_profile_encode(profile, &bytes);
-    if (cp_profile_decode(bytes.data, bytes.size, &again, &error) < 0 ||
-        again->sample_count != profile->sample_count ||
-        again->location_count != profile->location_count ||
-        again->function_count != profile->function_count)
-        abort();
-    cp_profile_free(again);
-    cp_profile_free(profile);
-    pp_buffer_release(&bytes);
-    return 0;
+    return fuzz_imported(data, size, cp_perf_script_is, cp_perf_script_decode);
 }
