@@ -129,6 +129,17 @@ wait_until() {
     done
 }
 
+# guest COMMAND...: starts a program that works until its input ends, descriptor 9. Its process is $guest; what it says is in
+# guest.out and guest.err.
+guest() {
+    rm -f guest.in guest.out guest.err # what the last one has said is not waited for
+    mkfifo guest.in
+    "$@" <guest.in >guest.out 2>guest.err &
+    guest=$!
+    started="$started $guest"
+    exec 9>guest.in
+}
+
 # ends_with STATUS PROCESS [OF WHAT]: a program that works until its input ends, descriptor 9.
 ends_with() {
     exec 9>&-

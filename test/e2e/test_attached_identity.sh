@@ -21,12 +21,7 @@ has_threads() { [ "$(our_threads)" = "$1" ]; }
 
 # start WHAT KINDS: the program, attached to, which has not done it yet.
 start() {
-    rm -f guest.in guest.out guest.err
-    mkfifo guest.in
-    "$victim" "$1" <guest.in >guest.out 2>guest.err &
-    guest=$!
-    started="$started $guest"
-    exec 9>guest.in
+    guest "$victim" "$1"
     wait_until waits_for_input
     expect_equal "threads before $1" 1 "$(ls "/proc/$guest/task" | wc -l)"
     "$cpprof" configure "$guest" "$2" >status || fail "cannot attach before $1"

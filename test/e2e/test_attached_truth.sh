@@ -40,12 +40,7 @@ check() {
 }
 
 for rate in 1 4096 524288; do
-    rm -f guest.in guest.out
-    mkfifo guest.in
-    "$victims/attached_heap" <guest.in >guest.out &
-    guest=$!
-    started="$started $guest"
-    exec 9>guest.in
+    guest "$victims/attached_heap"
     wait_until has_line guest.out ready
     ! grep -q 'libpprof[^/]*[.]so' "/proc/$guest/maps" || fail "the program has begun with the library"
     "$cpprof" configure "$guest" heap:$rate >status || fail "cannot attach at rate $rate"

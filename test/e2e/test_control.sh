@@ -18,12 +18,7 @@ export XDG_RUNTIME_DIR="$work/run"
 start() {
     start_options=$1
     shift
-    rm -f guest.in guest.out guest.err
-    mkfifo guest.in
-    env LIBPPROF="$start_options" LD_PRELOAD="$library" "$victims/web_guest" "$@" <guest.in >guest.out 2>guest.err &
-    guest=$!
-    started="$started $guest"
-    exec 9>guest.in
+    guest env LIBPPROF="$start_options" LD_PRELOAD="$library" "$victims/web_guest" "$@"
     at=$own/$guest.sock
 }
 

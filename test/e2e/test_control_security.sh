@@ -34,13 +34,8 @@ as $bob "$python" -c '' 2>/dev/null || skip "no $python that every user may run"
 
 # start USER [OPTIONS]: a program that works until `end`; $guest is its process.
 start() {
-    rm -f guest.in guest.err # what the last one has said is not waited for
-    mkfifo guest.in
-    setpriv --reuid="$1" --regid="$1" --clear-groups env XDG_RUNTIME_DIR="$runtime" LIBPPROF="control${2+,$2}" \
-        LD_PRELOAD="$library" "$guest_program" <guest.in >guest.out 2>guest.err &
-    guest=$!
-    started="$started $guest"
-    exec 9>guest.in
+    guest setpriv --reuid="$1" --regid="$1" --clear-groups env XDG_RUNTIME_DIR="$runtime" LIBPPROF="control${2+,$2}" \
+        LD_PRELOAD="$library" "$guest_program"
 }
 
 end() {

@@ -10,12 +10,9 @@
 need go
 cpprof=$BUILD/bin/cpprof
 
-mkfifo input
-"$victims/disturbed" malloc nanosleep read <input >victim.out 2>&1 &
-process=$!
-started=$process
-exec 3>input
-wait_until has_line victim.out ready
+guest "$victims/disturbed" malloc nanosleep read
+process=$guest
+wait_until has_line guest.out ready
 
 does() { "$cpprof" "$@" >out 2>err || fail "cpprof $*: $(cat err)"; }
 is_on() { "$cpprof" configure "$process" >status 2>&1 && grep -qE "^on( .*)? $1( |\$)" status; }
@@ -70,7 +67,6 @@ is_on mutex:1 || fail "the change has ended with the recording: $(cat status)"
 does configure "$process" detach
 wait_until is_alone
 
-exec 3>&-
-wait "$process" || fail "ended with $?"
-! grep -q '^disturbed' victim.out || fail "disturbed: $(cat victim.out)"
+ends_with 0 "$process"
+! grep -q '^disturbed' guest.out || fail "disturbed: $(cat guest.out)"
 echo ok

@@ -14,12 +14,7 @@ export XDG_RUNTIME_DIR="$work/run"
 
 # start OPTIONS VICTIM: $guest is its process; "echo >&9" is a byte for it.
 start() {
-    rm -f guest.in guest.out guest.err
-    mkfifo guest.in
-    env LIBPPROF="$1" LD_PRELOAD="$library" "$victims/$2" <guest.in >guest.out 2>guest.err &
-    guest=$!
-    started="$started $guest"
-    exec 9>guest.in
+    guest env LIBPPROF="$1" LD_PRELOAD="$library" "$victims/$2"
     wait_until listens
 }
 listens() { "$cpprof" configure "$guest" >/dev/null 2>&1; }
@@ -138,10 +133,7 @@ wait_until has_no_timers
 end
 
 # A process that was started without the library loads it, for as long as it is watched.
-"$victims/web_guest" <guest.in >guest.out 2>guest.err &
-guest=$!
-started="$started $guest"
-exec 9>guest.in
+guest "$victims/web_guest"
 has_begun() { [ "$(cat "/proc/$guest/comm")" = web_guest ]; } # and is no shell any more
 wait_until has_begun
 watch burn_cpu "cpu: the last" -p "$guest"
@@ -156,10 +148,7 @@ expect_contains "a profile that is off" out "cpprof configure $guest mutex:1"
 end
 
 # A server is watched as well.
-env LIBPPROF="http=unix:$work/http.sock" LD_PRELOAD="$library" "$victims/web_guest" <guest.in >guest.out 2>guest.err &
-guest=$!
-started="$started $guest"
-exec 9>guest.in
+guest env LIBPPROF="http=unix:$work/http.sock" LD_PRELOAD="$library" "$victims/web_guest"
 serves() { [ -S "$work/http.sock" ]; }
 wait_until serves
 watch burn_cpu "cpu: the last" -p "unix:$work/http.sock"

@@ -13,11 +13,7 @@ python=/usr/bin/python3 # Debian's has pty; one that was built without it has no
 mkdir -m 700 run
 export XDG_RUNTIME_DIR="$work/run"
 
-mkfifo guest.in
-env LIBPPROF=control,heap:1,block,mutex LD_PRELOAD="$library" "$victims/web_guest" <guest.in >guest.out 2>guest.err &
-guest=$!
-started="$started $guest"
-exec 9>guest.in
+guest env LIBPPROF=control,heap:1,block,mutex LD_PRELOAD="$library" "$victims/web_guest"
 listens() { "$BUILD/bin/cpprof" configure "$guest" >/dev/null 2>&1; }
 wait_until listens
 $python "$SRC/test/e2e/live/screens.py" "$BUILD/bin/cpprof" "$guest" "$@" 9>&- || fail "see above"

@@ -8,12 +8,9 @@
 need go
 cpprof=$BUILD/bin/cpprof
 
-mkfifo input
-"$victims/disturbed" read nanosleep registers <input >victim.out 2>&1 &
-process=$!
-started=$process
-exec 3>input
-wait_until has_line victim.out ready
+guest "$victims/disturbed" read nanosleep registers
+process=$guest
+wait_until has_line guest.out ready
 
 "$cpprof" dump -p "$process" >plain 2>err || fail "dump: $(cat err)"
 expect_contains "the stacks" plain wait_once
@@ -26,7 +23,6 @@ for answer in refuse lack; do
     raw $answer.cpu.pb.gz
     expect_at_least "samples with \"$answer\"" 1 "$(weight_with $answer.cpu.pb.gz.raw use_registers)"
 done
-exec 3>&-
-wait "$process" || fail "ended with $?"
-! grep -q '^disturbed' victim.out || fail "disturbed: $(cat victim.out)"
+ends_with 0 "$process"
+! grep -q '^disturbed' guest.out || fail "disturbed: $(cat guest.out)"
 echo ok

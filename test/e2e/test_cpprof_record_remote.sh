@@ -11,11 +11,7 @@ cpprof=$BUILD/bin/cpprof
 mkdir -m 700 run
 export XDG_RUNTIME_DIR="$work/run"
 
-mkfifo guest.in
-env LIBPPROF="control,http=unix:$work/http.sock,heap:1,mutex,block" LD_PRELOAD="$library" "$victims/web_guest" \
-    <guest.in >guest.out 2>guest.err &
-guest=$!
-exec 9>guest.in
+guest env LIBPPROF="control,http=unix:$work/http.sock,heap:1,mutex,block" LD_PRELOAD="$library" "$victims/web_guest"
 listens() { "$cpprof" configure "$guest" >/dev/null 2>&1; }
 wait_until listens
 

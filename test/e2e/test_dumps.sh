@@ -9,12 +9,7 @@ cpprof=$BUILD/bin/cpprof
 
 # start OPTIONS [WHAT]: a program that works until `end`.
 start() {
-    rm -f guest.in
-    mkfifo guest.in
-    env LIBPPROF="$1" LD_PRELOAD="$library" "$victims/web_guest" ${2+"$2"} <guest.in >guest.out 2>guest.err &
-    guest=$!
-    started="$started $guest"
-    exec 9>guest.in
+    guest env LIBPPROF="$1" LD_PRELOAD="$library" "$victims/web_guest" ${2+"$2"}
 }
 
 end() {
