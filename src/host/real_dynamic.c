@@ -33,21 +33,13 @@ static const char refusal[] = "libpprof: libpprof.a is in a fully static program
 /* Whether the program names no loader in its headers. */
 static bool is_fully_static(void)
 {
-    enum { UNKNOWN, YES, NO };
-    static int answer;
-    int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
-    if (known == UNKNOWN) {
-        const ElfW(Phdr) *header = (const ElfW(Phdr) *)getauxval(AT_PHDR);
-        size_t count = header != NULL ? getauxval(AT_PHNUM) : 0;
-        known = count == 0 ? NO : YES;
-        for (size_t i = 0; i < count; i++) {
-            if (header[i].p_type == PT_INTERP) {
-                known = NO;
-            }
-        }
-        __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
+    const ElfW(Phdr) *header = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+    size_t count = header != NULL ? getauxval(AT_PHNUM) : 0;
+    size_t i = 0;
+    while (i < count && header[i].p_type != PT_INTERP) {
+        i++;
     }
-    return known == YES;
+    return count > 0 && i == count;
 }
 
 /* ---- in a process that ran already ---- */
