@@ -18,7 +18,6 @@
 #include "kinds/threads/thread_text.h"
 #include "symbol/dwarf_lines.h"
 #include "unwind/explain.h"
-#include "unwind/rule_cache.h"
 #include "unwind/stops.h"
 
 #include <errno.h>

@@ -123,13 +123,6 @@ static inline void pp_tracee_set_epoll_ms(struct user_regs_struct *general, int 
     general->r10 = (unsigned)ms;
 }
 
-/* Makes the interrupted call return a result. */
-static inline void pp_tracee_set_result(struct user_regs_struct *general, long result)
-{
-    general->rax = (unsigned long long)result;
-    general->orig_rax = (unsigned long long)-1;
-}
-
 /* The end of the feature in the standard format of XSAVE. */
 static inline size_t pp_xsave_feature_end(unsigned feature)
 {

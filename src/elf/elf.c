@@ -372,7 +372,8 @@ bool pp_elf_section_range(const pp_elf *elf, uint16_t index, uint64_t *start, ui
     return true;
 }
 
-bool pp_elf_offset(const pp_elf *elf, uint64_t address, uint64_t *offset)
+/* Translates a link-time address to a file offset, by the PT_LOAD segments. */
+static bool offset_of(const pp_elf *elf, uint64_t address, uint64_t *offset)
 {
     Elf64_Phdr segment;
     return pp_elf_segment_of(elf, address, &segment) &&
@@ -432,7 +433,7 @@ static uint64_t gnu_hash_count(const pp_elf *elf, uint64_t table)
  * dynamic table, and not in every file. */
 static bool offset_of_table(const pp_elf *elf, uint64_t address, uint64_t *offset)
 {
-    if (pp_elf_offset(elf, address, offset)) {
+    if (offset_of(elf, address, offset)) {
         return true;
     }
     *offset = address;

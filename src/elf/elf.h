@@ -124,9 +124,6 @@ bool pp_elf_stubs_next(const pp_elf *elf, uint64_t *index, pp_elf_stubs *stubs);
 /* Finds the segment PT_GNU_EH_FRAME: its link-time address, and its place in the file. */
 bool pp_elf_frame_header(const pp_elf *elf, uint64_t *address, uint64_t *offset, uint64_t *size);
 
-/* Translates a link-time address to a file offset, by the PT_LOAD segments. */
-bool pp_elf_offset(const pp_elf *elf, uint64_t address, uint64_t *offset);
-
 /* Finds the PT_LOAD segment whose bytes in the file include the link-time address. */
 bool pp_elf_segment_of(const pp_elf *elf, uint64_t address, Elf64_Phdr *found);
 

@@ -46,7 +46,7 @@ static pprof_profile *look_from(pprof_profile ***place, const char *name, int *o
     }
 }
 
-pprof_profile *pp_custom_profile_find(const char *name)
+static pprof_profile *find_profile(const char *name)
 {
     int order = 0;
     pprof_profile **place = &profiles.first;
@@ -68,7 +68,7 @@ static pprof_profile *make(const char *name)
 
 pprof_profile *pp_custom_profile_new(const char *name, int *error)
 {
-    if (pp_custom_profile_find(name) != NULL) {
+    if (find_profile(name) != NULL) {
         *error = -EEXIST;
         return NULL;
     }

@@ -26,9 +26,6 @@
 /* Makes a profile of that name. On failure the result is NULL, and *error is -EEXIST or -ENOMEM. */
 pprof_profile *pp_custom_profile_new(const char *name, int *error);
 
-/* Returns the profile of that name; NULL if there is none. */
-pprof_profile *pp_custom_profile_find(const char *name);
-
 /* Returns the first profile by name; the others follow by `next`. NULL if there is none. */
 pprof_profile *pp_custom_profiles_first(void);
 

@@ -151,11 +151,6 @@ bool pp_mapping_ranges_any(void)
     return __atomic_load_n(&ranges.count, __ATOMIC_RELAXED) != 0;
 }
 
-uint64_t pp_mapping_ranges_count(void)
-{
-    return __atomic_load_n(&ranges.count, __ATOMIC_RELAXED);
-}
-
 void pp_mapping_ranges_cut(uintptr_t start, uint64_t size)
 {
     uintptr_t end = size < UINTPTR_MAX - start ? start + size : UINTPTR_MAX;

@@ -38,7 +38,4 @@ void pp_mapping_ranges_cut(uintptr_t start, uint64_t size);
 /* Forgets all pieces without counting frees: what was in use stays in use. */
 void pp_mapping_ranges_forget(void);
 
-/* The number of pieces. Needs no lock. */
-uint64_t pp_mapping_ranges_count(void);
-
 #endif
