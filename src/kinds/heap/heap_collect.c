@@ -16,18 +16,15 @@
  */
 #include "kinds/heap/heap_collect.h"
 
-#include "arch/registers.h"
 #include "host/pausable.h"
 #include "kinds/heap/heap_cycles.h"
-#include "sys/safe_read.h"
+#include "unwind/in_handler.h"
 
 #include "pprof.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 PP_NEEDS_KINDS;
 
@@ -37,32 +34,13 @@ static struct {
     const pp_end_file *files; /* NULL: none was ever wanted */
 } last_run;
 
-/* Whether a signal handler returns to this address. */
-static bool is_signal_restorer(uintptr_t pc)
-{
-    uint8_t code[sizeof pp_signal_restorer];
-    return pp_safe_copy(code, pc, sizeof code) &&
-           memcmp(code, pp_signal_restorer, sizeof code) == 0;
-}
-
-/* Some programs call exit() in a handler, though they must not. The thread may have been in the
+/* The handler that was registered last runs first; the others find that the run is not due. Some
+ * programs call exit() in a signal handler, though they must not. The thread may have been in the
  * collector when the signal came, or hold its locks. */
-static bool is_in_signal_handler(void)
-{
-    uintptr_t pcs[PPROF_MAX_STACK];
-    size_t depth = pprof_callers(0, pcs, PPROF_MAX_STACK);
-    size_t i = 0;
-    while (i < depth && !is_signal_restorer(pcs[i])) {
-        i++;
-    }
-    return i < depth;
-}
-
-/* The handler that was registered last runs first; the others find that the run is not due. */
 static void collect_at_end(void)
 {
     if (__atomic_exchange_n(&last_run.is_due, false, __ATOMIC_ACQ_REL) &&
-        pp_end_files_wanted(last_run.files) && !is_in_signal_handler()) {
+        pp_end_files_wanted(last_run.files) && !pp_in_handler()) {
         pp_heap_collect();
     }
 }
