@@ -10,6 +10,7 @@
 #include "arch/linkage.h"
 #include "base/path.h"
 #include "modules/find_object.h"
+#include "sys/loaded_symbols.h"
 #include "sys/safe_read.h"
 
 #include <string.h>
@@ -86,16 +87,6 @@ static uintptr_t address_in(const pp_got_object *o, uintptr_t value)
     return segment_of(o, value) != NULL ? value : moved;
 }
 
-static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info *info)
-{
-    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC) {
-            return (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-        }
-    }
-    return NULL;
-}
-
 static void set_table(pp_got_object *o, unsigned i, uintptr_t value, size_t size)
 {
     uintptr_t at = address_in(o, value);
@@ -144,7 +135,7 @@ bool pp_got_object_is_ready(const ElfW(Dyn) * dynamic)
 pp_got_object_state pp_got_object_read(pp_got_object *o, const struct dl_phdr_info *info)
 {
     *o = (pp_got_object){.info = info};
-    const ElfW(Dyn) *dynamic = dynamic_of(info);
+    const ElfW(Dyn) *dynamic = pp_loaded_dynamic(info);
     if (dynamic == NULL || is_own(info) || !read_tables(o, dynamic)) {
         return PP_GOT_OBJECT_HAS_NONE;
     }

@@ -104,18 +104,11 @@ static void strike_again(int signal, siginfo_t *info)
 
 static void set_timer(void)
 {
-    struct sigevent event;
     const struct itimerspec time = {.it_value.tv_sec = PP_DUMP_PATIENCE_NS / PP_NS_PER_S};
-    memset(&event, 0, sizeof event);
-    event.sigev_notify = SIGEV_THREAD_ID;
-    event.sigev_signo = SIGABRT;
-    event.sigev_value.sival_ptr = &state;
-    event._sigev_un._tid = pp_task_self();
-    if (pp_system_call(SYS_timer_create, CLOCK_MONOTONIC, &event, &state.now.timer) != 0) {
-        state.now.timer = -1;
-        return;
+    if (pp_task_timer_create(pp_task_self(), CLOCK_MONOTONIC, SIGABRT, &state, &state.now.timer) ==
+        0) {
+        pp_system_call(SYS_timer_settime, state.now.timer, 0, &time, NULL);
     }
-    pp_system_call(SYS_timer_settime, state.now.timer, 0, &time, NULL);
 }
 
 static void delete_timer(void)

@@ -14,6 +14,7 @@
 #ifndef PP_HOST_REAL_H
 #define PP_HOST_REAL_H
 
+#include <errno.h>
 #include <stddef.h>
 
 /* The definition of `name` that the program would use without this library, or NULL. */
@@ -31,6 +32,16 @@ static inline void *pp_real(void **slot, const char *name)
         __atomic_store_n(slot, found, __ATOMIC_RELAXED);
     }
     return found;
+}
+
+/* What a function of libc returns for this result of a system call. */
+static inline long pp_real_result(long result)
+{
+    if ((unsigned long)result > -4096UL) {
+        errno = (int)-result;
+        return -1;
+    }
+    return result;
 }
 
 #endif

@@ -92,15 +92,6 @@ extern int libc_exec_from_path(const char *, char *const[], char *const[]) __asm
 
 /* ---- functions that have no other name ---- */
 
-static long with_errno(long result)
-{
-    if ((unsigned long)result > -4096UL) {
-        errno = (int)-result;
-        return -1;
-    }
-    return result;
-}
-
 static int own_execv(const char *path, char *const argv[])
 {
     return libc_exec(path, argv, environ);
@@ -113,7 +104,7 @@ static int own_execvp(const char *file, char *const argv[])
 
 static int own_execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags)
 {
-    return (int)with_errno(pp_system_call(SYS_execveat, fd, path, argv, envp, flags));
+    return (int)pp_real_result(pp_system_call(SYS_execveat, fd, path, argv, envp, flags));
 }
 
 static int own_fexecve(int fd, char *const argv[], char *const envp[])
@@ -163,7 +154,7 @@ static sighandler_t own_sigset(int signal, sighandler_t handler)
 
 static long own_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
-    return with_errno(pp_system_call(number, a, b, c, d, e, f));
+    return pp_real_result(pp_system_call(number, a, b, c, d, e, f));
 }
 
 /* ---- the caller's identity ---- */
@@ -193,17 +184,17 @@ static int own_setegid(gid_t egid)
 
 static int own_capset(void *header, const void *data)
 {
-    return (int)with_errno(pp_system_call(SYS_capset, header, data));
+    return (int)pp_real_result(pp_system_call(SYS_capset, header, data));
 }
 
 static int own_unshare(int flags)
 {
-    return (int)with_errno(pp_system_call(SYS_unshare, flags));
+    return (int)pp_real_result(pp_system_call(SYS_unshare, flags));
 }
 
 static int own_setns(int fd, int type)
 {
-    return (int)with_errno(pp_system_call(SYS_setns, fd, type));
+    return (int)pp_real_result(pp_system_call(SYS_setns, fd, type));
 }
 
 /* ---- the table ---- */

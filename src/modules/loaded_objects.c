@@ -83,14 +83,8 @@ static bool append(pp_loaded_objects *objects, const char *path, const ElfW(Dyn)
 
 static int append_by_headers(struct dl_phdr_info *info, size_t size, void *context)
 {
-    const ElfW(Dyn) *dynamic = NULL;
     (void)size;
-    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC) {
-            dynamic = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-        }
-    }
-    return !append(context, info->dlpi_name, dynamic, info->dlpi_addr);
+    return !append(context, info->dlpi_name, pp_loaded_dynamic(info), info->dlpi_addr);
 }
 
 typedef struct job {

@@ -47,6 +47,16 @@ static const void *at_address(uintptr_t value, uintptr_t bias)
     return (const void *)(value < bias ? value + bias : value);
 }
 
+const ElfW(Dyn) * pp_loaded_dynamic(const struct dl_phdr_info *info)
+{
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC) {
+            return (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+        }
+    }
+    return NULL;
+}
+
 void pp_loaded_symbols_read(pp_loaded_symbols *symbols, const ElfW(Dyn) * dynamic, uintptr_t bias)
 {
     uintptr_t soname = 0;

@@ -32,6 +32,9 @@ typedef struct pp_loaded_symbols {
     const ElfW(Verneed) * version_needs;      /* NULL: none */
 } pp_loaded_symbols;
 
+/* The dynamic section of an object in memory; NULL: it has none. */
+const ElfW(Dyn) * pp_loaded_dynamic(const struct dl_phdr_info *info);
+
 /* `dynamic` is the section in memory (may be NULL), `bias` the load address minus the linked
  * address. */
 void pp_loaded_symbols_read(pp_loaded_symbols *symbols, const ElfW(Dyn) * dynamic, uintptr_t bias);

@@ -12,6 +12,9 @@
 #include "sys/own_threads.h"
 #include "sys/safe_read.h"
 
+#include <signal.h>
+#include <string.h>
+
 int pp_task_self(void)
 {
     int other = pp_own_threads_acts_for();
@@ -69,4 +72,17 @@ int64_t pp_task_cpu_ns(int tid)
         return -1;
     }
     return (int64_t)now.tv_sec * PP_NS_PER_S + now.tv_nsec;
+}
+
+int pp_task_timer_create(int tid, clockid_t clock, int signal, void *value, int *timer)
+{
+    struct sigevent event;
+    memset(&event, 0, sizeof event);
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = signal;
+    event.sigev_value.sival_ptr = value;
+    event._sigev_un._tid = tid;
+    int error = (int)pp_system_call(SYS_timer_create, clock, &event, timer);
+    *timer = error == 0 ? *timer : -1;
+    return error;
 }

@@ -45,4 +45,8 @@ static inline clockid_t pp_task_cpu_clock(int tid)
 /* The CPU time of thread `tid` so far in nanoseconds, or -1 if the thread is gone. */
 int64_t pp_task_cpu_ns(int tid);
 
+/* Makes a timer on the clock that sends the signal to thread `tid`, with the value. 0 and *timer, or
+ * -errno and -1. */
+int pp_task_timer_create(int tid, clockid_t clock, int signal, void *value, int *timer);
+
 #endif

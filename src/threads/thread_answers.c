@@ -86,20 +86,10 @@ bool pp_answers_have_room(void)
 
 static bool arm(pp_answer *answer)
 {
-    struct sigevent event;
     const struct itimerspec at_once = {.it_value.tv_nsec = 1};
-    memset(&event, 0, sizeof event);
-    event.sigev_notify = SIGEV_THREAD_ID;
-    event.sigev_signo = PP_SAMPLING_SIGNAL;
-    event.sigev_value.sival_ptr = answer;
-    event._sigev_un._tid = answer->tid;
-    answer->timer = -1;
-    if (pp_system_call(SYS_timer_create, pp_task_cpu_clock(answer->tid), &event, &answer->timer) !=
-        0) {
-        answer->timer = -1;
-        return false;
-    }
-    return pp_system_call(SYS_timer_settime, answer->timer, 0, &at_once, NULL) == 0;
+    return pp_task_timer_create(answer->tid, pp_task_cpu_clock(answer->tid), PP_SAMPLING_SIGNAL,
+                                answer, &answer->timer) == 0 &&
+           pp_system_call(SYS_timer_settime, answer->timer, 0, &at_once, NULL) == 0;
 }
 
 pp_answer *pp_answer_ask(int tid)

@@ -37,17 +37,12 @@ void pp_cpu_timers_after_fork_in_child(void)
 
 static int create_timer(pp_cpu_slot *slot)
 {
-    struct sigevent event;
-    memset(&event, 0, sizeof event);
-    event.sigev_notify = SIGEV_THREAD_ID;
-    event.sigev_signo = PP_SAMPLING_SIGNAL;
-    event.sigev_value.sival_ptr = slot;
-    event._sigev_un._tid = slot->tid;
     if (timers.count >= timers.cap) {
         return -EAGAIN;
     }
     int id = -1;
-    int error = (int)pp_system_call(SYS_timer_create, pp_task_cpu_clock(slot->tid), &event, &id);
+    int error = pp_task_timer_create(slot->tid, pp_task_cpu_clock(slot->tid), PP_SAMPLING_SIGNAL,
+                                     slot, &id);
     if (error != 0) {
         return error;
     }

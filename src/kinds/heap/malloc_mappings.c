@@ -70,30 +70,22 @@ void pp_malloc_mappings_resolve(void)
     real.mremap = (mremap_function *)pp_real_find("mremap");
 }
 
-static long with_errno(long result)
-{
-    if ((unsigned long)result > -4096UL) {
-        errno = (int)-result;
-        return -1;
-    }
-    return result;
-}
-
 static void *call_mmap(const pp_stub_call *call)
 {
     const uintptr_t *a = call->argument;
     return real.mmap != NULL
                ? real.mmap((void *)a[ADDRESS], a[SIZE], (int)a[PROTECTION], (int)a[FLAGS],
                            (int)a[FILE_DESCRIPTOR], (off_t)a[OFFSET])
-               : (void *)with_errno(pp_system_call(SYS_mmap, a[ADDRESS], a[SIZE], a[PROTECTION],
-                                                   a[FLAGS], a[FILE_DESCRIPTOR], a[OFFSET]));
+               : (void *)pp_real_result(pp_system_call(SYS_mmap, a[ADDRESS], a[SIZE], a[PROTECTION],
+                                                       a[FLAGS], a[FILE_DESCRIPTOR], a[OFFSET]));
 }
 
 static int call_munmap(const pp_stub_call *call)
 {
     const uintptr_t *a = call->argument;
-    return real.munmap != NULL ? real.munmap((void *)a[ADDRESS], a[SIZE])
-                               : (int)with_errno(pp_system_call(SYS_munmap, a[ADDRESS], a[SIZE]));
+    return real.munmap != NULL
+               ? real.munmap((void *)a[ADDRESS], a[SIZE])
+               : (int)pp_real_result(pp_system_call(SYS_munmap, a[ADDRESS], a[SIZE]));
 }
 
 static void *call_mremap(const pp_stub_call *call)
@@ -102,8 +94,8 @@ static void *call_mremap(const pp_stub_call *call)
     return real.mremap != NULL
                ? real.mremap((void *)a[OLD], a[OLD_SIZE], a[NEW_SIZE], (int)a[MOVE_FLAGS],
                              (void *)a[NEW])
-               : (void *)with_errno(pp_system_call(SYS_mremap, a[OLD], a[OLD_SIZE], a[NEW_SIZE],
-                                                   a[MOVE_FLAGS], a[NEW]));
+               : (void *)pp_real_result(pp_system_call(SYS_mremap, a[OLD], a[OLD_SIZE], a[NEW_SIZE],
+                                                       a[MOVE_FLAGS], a[NEW]));
 }
 
 /* ---- samples ---- */

@@ -95,14 +95,8 @@ static void show(visitor *v, const ElfW(Dyn) * dynamic, uintptr_t bias)
 
 static int show_reported(struct dl_phdr_info *info, size_t size, void *context)
 {
-    const ElfW(Dyn) *dynamic = NULL;
     (void)size;
-    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC) {
-            dynamic = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-        }
-    }
-    show(context, dynamic, info->dlpi_addr);
+    show(context, pp_loaded_dynamic(info), info->dlpi_addr);
     return 0;
 }
 
