@@ -54,44 +54,31 @@ static void append(edge_list *list, const cp_edge *edge)
     }
 }
 
-static void sort_edges(const cp_report *report, edge_list *list)
+static void collect(const cp_report *report, const cp_node *node, bool callers, edge_list *list)
 {
+    const cp_edge *edges = report->graph.edges;
+    uint32_t next;
+
+    list->count = 0;
+    for (uint32_t i = callers ? node->first_in : node->first_out; i != CP_NO_EDGE; i = next) {
+        append(list, &edges[i]);
+        next = callers ? edges[i].next_in : edges[i].next_out;
+    }
     qsort_r(list->edges, list->count, sizeof(const cp_edge *), compare_edges, (void *)report);
 }
 
-static void collect_callers(const cp_report *report, const cp_node *node, edge_list *list)
-{
-    const cp_edge *edges = report->graph.edges;
-
-    list->count = 0;
-    for (uint32_t i = node->first_in; i != CP_NO_EDGE; i = edges[i].next_in) {
-        append(list, &edges[i]);
-    }
-    sort_edges(report, list);
-}
-
-static void collect_callees(const cp_report *report, const cp_node *node, edge_list *list)
-{
-    const cp_edge *edges = report->graph.edges;
-
-    list->count = 0;
-    for (uint32_t i = node->first_out; i != CP_NO_EDGE; i = edges[i].next_out) {
-        append(list, &edges[i]);
-    }
-    sort_edges(report, list);
-}
-
-static void print_edges(const cp_report *report, const edge_list *list, bool callers, int64_t cum,
+static void print_edges(const cp_report *report, const cp_node *node, bool callers, edge_list *list,
                         FILE *out)
 {
     char percent[CP_PERCENT_BYTES];
 
+    collect(report, node, callers, list);
     for (uint32_t i = 0; i < list->count; i++) {
         const cp_edge *edge = list->edges[i];
         const cp_frame *other = frame_at(report, callers ? edge->src : edge->dest);
 
         cp_report_print_value(report, edge->weight, 50, out);
-        cp_measure_percent(edge->weight, cum, percent);
+        cp_measure_percent(edge->weight, node->cum, percent);
         fprintf(out, " %s |   ", percent);
         fwrite(other->label, 1, other->label_length, out);
         fputs(edge->inlined ? " (inline)\n" : "\n", out);
@@ -109,11 +96,9 @@ static void print_context(const cp_report *report, const cp_node *node, int64_t 
                           edge_list *list, FILE *out)
 {
     fputs(SEPARATOR, out);
-    collect_callers(report, node, list);
-    print_edges(report, list, true, node->cum, out);
+    print_edges(report, node, true, list, out);
     print_node(report, node, sum, out);
-    collect_callees(report, node, list);
-    print_edges(report, list, false, node->cum, out);
+    print_edges(report, node, false, list, out);
 }
 
 static bool is_shown(const cp_report *report, const cp_node *node, cp_regex *only)
