@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * folded.c: see folded.h.
+ * folded.c: reads folded stacks: one line for each stack, from the root to the leaf.
+ *
+ *   main;work;malloc 17            of flamegraph.pl's stackcollapse-*, inferno, async-profiler
+ *   main (app.py:3);work (app.py:9) 17     of py-spy: with the file and the line
+ *
+ * The number is the last word of the line, and whole. Empty lines count for nothing. The only sample
+ * type is samples/count.
  *
  * Owns: the profile, until it is whole.
  * Tested by: unit.cmd_folded, e2e.cpprof_convert, fuzz.folded.
  */
-#include "import/folded.h"
+#include "import/formats.h"
 
 #include "base/message.h"
 #include "import/named_frames.h"
@@ -51,7 +57,7 @@ static bool has_control(const char *line, size_t length)
     return false;
 }
 
-bool cp_folded_is(const uint8_t *data, size_t length)
+static bool recognize(const uint8_t *data, size_t length)
 {
     cp_lines lines;
     size_t stack;
@@ -173,7 +179,7 @@ static int read_lines(cp_named *named, cp_lines *lines, cp_error *error)
     return 0;
 }
 
-int cp_folded_decode(const uint8_t *data, size_t length, cp_profile **out, cp_error *error)
+static int decode(const uint8_t *data, size_t length, cp_profile **out, cp_error *error)
 {
     cp_profile *profile = cp_profile_new();
     cp_named named;
@@ -194,3 +200,5 @@ int cp_folded_decode(const uint8_t *data, size_t length, cp_profile **out, cp_er
     *out = profile;
     return 0;
 }
+
+const cp_format cp_folded = {recognize, decode};

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * gperftools.c: see gperftools.h.
+ * gperftools.c: reads the binary CPU format of gperftools (and of PPROF_FORMAT_LEGACY).
+ *
+ *   words, 4 or 8 bytes each, of either byte order:
+ *     0  3  0  period in microseconds  0             header
+ *     count  depth  pc[depth]                        one for each stack, the leaf first
+ *     0  1  0                                        end
+ *   text: /proc/self/maps
  *
  * The addresses after the leaf are return addresses; one byte less is inside the call. The format
  * has no names. Each location gets a mapping, so that reports can name at least the program.
  *
  * Owns: nothing after the call.
  */
-#include "import/gperftools.h"
+#include "import/formats.h"
 
 #include "base/index_table.h"
 #include "base/message.h"
@@ -70,7 +76,7 @@ static bool open_words(words *w, const uint8_t *data, size_t length, uint64_t *p
     return false;
 }
 
-bool cp_gperftools_is(const uint8_t *data, size_t length)
+static bool recognize(const uint8_t *data, size_t length)
 {
     words w;
     uint64_t period_us;
@@ -219,7 +225,7 @@ static void allocate(builder *b, uint64_t period_us)
     profile->period = (int64_t)(period_us * 1000);
 }
 
-static int decode(builder *b)
+static int decode_words(builder *b)
 {
     cp_profile *profile = b->profile;
 
@@ -234,7 +240,7 @@ static int decode(builder *b)
     return 0;
 }
 
-int cp_gperftools_decode(const uint8_t *data, size_t length, cp_profile **out, cp_error *error)
+static int decode(const uint8_t *data, size_t length, cp_profile **out, cp_error *error)
 {
     builder b = {.error = error};
 
@@ -244,7 +250,7 @@ int cp_gperftools_decode(const uint8_t *data, size_t length, cp_profile **out, c
     }
     b.profile = cp_profile_new();
     allocate(&b, period_us);
-    int status = decode(&b);
+    int status = decode_words(&b);
     cp_index_release(&b.locations);
     if (status < 0) {
         cp_profile_free(b.profile);
@@ -253,3 +259,5 @@ int cp_gperftools_decode(const uint8_t *data, size_t length, cp_profile **out, c
     *out = b.profile;
     return 0;
 }
+
+const cp_format cp_gperftools = {recognize, decode};

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * legacy_text.c: see legacy_text.h. The first line that is no comment tells the format; the one of
+ * legacy_text.c: reads profiles as text, of libpprof, Go, gperftools, tcmalloc and jemalloc.
+ *
+ *   heap profile: 4: 4096 [9: 9216] @ heap/1048576     heap, growth and fragmentation
+ *   heap_v2/524288                                     heap, of jemalloc
+ *   --- contention:  --- mutex:  --- contentionz       waits for locks
+ *   NAME profile: total 7                              counts, such as goroutine and threadcreate
+ *
+ * Rows have addresses only; what stands after # is for people. The list of mapped files at the end
+ * shows which program each address is in. The first line that is no comment tells the format; the one of
  * profiles that only count is here:
  *
  *   NAME profile: total 7
@@ -9,7 +17,7 @@
  * Owns: nothing after the call.
  * Tested by: unit.cmd_legacy_text, e2e.cpprof_reports, fuzz.legacy_text.
  */
-#include "import/legacy_text.h"
+#include "import/formats.h"
 
 #include "base/message.h"
 #include "import/legacy_lines.h"
@@ -92,7 +100,7 @@ static reader *find_header(cp_legacy *legacy)
     return NULL;
 }
 
-bool cp_legacy_text_is(const uint8_t *data, size_t length)
+static bool recognize(const uint8_t *data, size_t length)
 {
     cp_legacy legacy = {0};
 
@@ -102,7 +110,7 @@ bool cp_legacy_text_is(const uint8_t *data, size_t length)
     return found;
 }
 
-int cp_legacy_text_decode(const uint8_t *data, size_t length, cp_profile **out, cp_error *error)
+static int decode(const uint8_t *data, size_t length, cp_profile **out, cp_error *error)
 {
     cp_profile *profile = cp_profile_new();
     cp_legacy legacy;
@@ -121,3 +129,5 @@ int cp_legacy_text_decode(const uint8_t *data, size_t length, cp_profile **out, 
     *out = profile;
     return 0;
 }
+
+const cp_format cp_legacy_text = {recognize, decode};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * perf_lines.h: the two kinds of lines that `perf script` prints (perf_script.h), and their parts.
+ * perf_lines.h: the two kinds of lines that `perf script` prints (perf_script.c), and their parts.
  */
 #ifndef CP_PERF_LINES_H
 #define CP_PERF_LINES_H

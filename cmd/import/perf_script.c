@@ -1,11 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * perf_script.c: see perf_script.h.
+ * perf_script.c: reads what `perf script` prints.
+ *
+ *   COMM PID/TID [CPU] TIME: PERIOD EVENT:
+ *           ADDRESS SYMBOL+OFFSET (FILE)          the leaf first
+ *           ADDRESS SYMBOL (inlined)              before the function that it is inlined into
+ *     SOURCE:LINE                                 with -F +srcline, after its frame
+ *
+ * CPU, TIME and PERIOD may be missing, and so may PID or TID. A sample without callers has its
+ * frame on the first line. Lines that begin with # are comments.
+ *
+ * Each event becomes a sample type, after samples/count; a sample without a PERIOD counts as 1.
+ * COMM, PID and TID become the labels comm, pid and tid. A caller's address becomes one that is
+ * inside the call, one byte less.
  *
  * Owns: the profile, until it is whole; the stack of the current sample.
  * Tested by: unit.cmd_perf_script, e2e.cpprof_convert, fuzz.perf_script.
  */
-#include "import/perf_script.h"
+#include "import/formats.h"
 
 #include "base/message.h"
 #include "import/named_frames.h"
@@ -359,7 +371,7 @@ static int read_all(reader *r)
     return 0;
 }
 
-int cp_perf_script_decode(const uint8_t *data, size_t length, cp_profile **out, cp_error *error)
+static int decode(const uint8_t *data, size_t length, cp_profile **out, cp_error *error)
 {
     reader r = {.error = error};
     cp_profile *profile = cp_profile_new();
@@ -406,7 +418,7 @@ static bool has_sample(cp_lines *lines)
     return in_sample;
 }
 
-bool cp_perf_script_is(const uint8_t *data, size_t length)
+static bool recognize(const uint8_t *data, size_t length)
 {
     cp_lines lines;
 
@@ -415,3 +427,5 @@ bool cp_perf_script_is(const uint8_t *data, size_t length)
     cp_lines_release(&lines);
     return found;
 }
+
+const cp_format cp_perf_script = {recognize, decode};

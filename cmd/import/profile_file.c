@@ -11,11 +11,8 @@
 #include "ask/fetch.h"
 #include "base/message.h"
 #include "base/out_file.h"
-#include "import/folded.h"
-#include "import/gperftools.h"
+#include "import/formats.h"
 #include "import/gunzip.h"
-#include "import/legacy_text.h"
-#include "import/perf_script.h"
 #include "profile/profile_decode.h"
 #include "profile/profile_encode.h"
 #include "profile/profile_model.h"
@@ -114,17 +111,15 @@ static const char *describe(const uint8_t *data, size_t length)
 /* Reads any format but profile.proto. Returns 1 if the data may be that. */
 static int read_older(const uint8_t *data, size_t length, cp_profile **out, cp_error *error)
 {
+    static const cp_format *const texts[] = {&cp_legacy_text, &cp_perf_script, &cp_folded};
+
     if (length == 0) {
         return cp_fail(error, "byte 0: expected a profile, found an empty file");
     }
-    if (cp_legacy_text_is(data, length)) {
-        return cp_legacy_text_decode(data, length, out, error);
-    }
-    if (cp_perf_script_is(data, length)) {
-        return cp_perf_script_decode(data, length, out, error);
-    }
-    if (cp_folded_is(data, length)) {
-        return cp_folded_decode(data, length, out, error);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (texts[i]->recognize(data, length)) {
+            return texts[i]->decode(data, length, out, error);
+        }
     }
     const char *kind = describe(data, length);
     if (kind && strcmp(kind, "text") == 0) {
@@ -134,8 +129,8 @@ static int read_older(const uint8_t *data, size_t length, cp_profile **out, cp_e
         return cp_fail(
             error, "byte 0: expected a profile (profile.proto, gzipped or plain), found %s", kind);
     }
-    if (cp_gperftools_is(data, length)) {
-        return cp_gperftools_decode(data, length, out, error);
+    if (cp_gperftools.recognize(data, length)) {
+        return cp_gperftools.decode(data, length, out, error);
     }
     return 1;
 }

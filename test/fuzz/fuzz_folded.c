@@ -2,10 +2,9 @@
  *
  * fuzz_folded.c: any bytes as folded stacks (imported.h).
  */
-#include "import/folded.h"
 #include "imported.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    return fuzz_imported(data, size, cp_folded_is, cp_folded_decode);
+    return fuzz_imported(data, size, &cp_folded);
 }

@@ -8,6 +8,7 @@
 #define PP_TEST_FUZZ_IMPORTED_H
 
 #include "base/message.h"
+#include "import/formats.h"
 #include "profile/profile_decode.h"
 #include "profile/profile_encode.h"
 #include "profile/profile_model.h"
@@ -17,16 +18,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static inline int fuzz_imported(const uint8_t *data, size_t size,
-                                bool (*is)(const uint8_t *data, size_t size),
-                                int (*decode)(const uint8_t *data, size_t size,
-                                              cp_profile **profile, cp_error *error))
+static inline int fuzz_imported(const uint8_t *data, size_t size, const cp_format *format)
 {
     cp_profile *profile, *again;
     pp_buffer bytes = PP_BUFFER_INIT;
     cp_error error;
 
-    if (!is(data, size) || decode(data, size, &profile, &error) < 0) {
+    if (!format->recognize(data, size) || format->decode(data, size, &profile, &error) < 0) {
         return 0;
     }
     cp_profile_encode(profile, &bytes);

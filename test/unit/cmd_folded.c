@@ -4,19 +4,19 @@
  */
 #include "cmd_builder.h"
 
-#include "import/folded.h"
+#include "import/formats.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 static bool is_folded(const char *text)
 {
-    return cp_folded_is((const uint8_t *)text, strlen(text));
+    return cp_folded.recognize((const uint8_t *)text, strlen(text));
 }
 
 static cp_profile *read_text(const char *text)
 {
-    return decode_text(cp_folded_decode, text);
+    return decode_text(cp_folded.decode, text);
 }
 
 /* The samples as "VALUE: LEAF CALLER;", to be freed. */
@@ -121,7 +121,7 @@ static void a_bad_line_is_named(void **state)
     cp_error error;
 
     (void)state;
-    assert_int_equal(cp_folded_decode((const uint8_t *)text, strlen(text), &profile, &error), -1);
+    assert_int_equal(cp_folded.decode((const uint8_t *)text, strlen(text), &profile, &error), -1);
     assert_string_equal(error.text, "byte 9: line 3: expected FRAME;FRAME;... COUNT, found 'a;c'");
 }
 

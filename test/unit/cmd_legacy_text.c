@@ -4,15 +4,15 @@
  */
 #include "cmd_builder.h"
 
-#include "import/legacy_text.h"
+#include "import/formats.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 static cp_profile *read_text(const char *text)
 {
-    assert_true(cp_legacy_text_is((const uint8_t *)text, strlen(text)));
-    return decode_text(cp_legacy_text_decode, text);
+    assert_true(cp_legacy_text.recognize((const uint8_t *)text, strlen(text)));
+    return decode_text(cp_legacy_text.decode, text);
 }
 
 /* The samples as "VALUE VALUE: ADDRESS ADDRESS;", to be freed. */
@@ -163,7 +163,7 @@ static void complaints_name_the_byte(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        expect_refusal(cp_legacy_text_decode, cases[i][0], cases[i][1]);
+        expect_refusal(cp_legacy_text.decode, cases[i][0], cases[i][1]);
     }
 }
 
@@ -174,7 +174,7 @@ static void other_texts_are_none(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_false(cp_legacy_text_is((const uint8_t *)cases[i], strlen(cases[i])));
+        assert_false(cp_legacy_text.recognize((const uint8_t *)cases[i], strlen(cases[i])));
     }
 }
 

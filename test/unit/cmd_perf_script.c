@@ -5,19 +5,19 @@
  */
 #include "cmd_builder.h"
 
-#include "import/perf_script.h"
+#include "import/formats.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 static bool is_perf(const char *text)
 {
-    return cp_perf_script_is((const uint8_t *)text, strlen(text));
+    return cp_perf_script.recognize((const uint8_t *)text, strlen(text));
 }
 
 static cp_profile *read_text(const char *text)
 {
-    return decode_text(cp_perf_script_decode, text);
+    return decode_text(cp_perf_script.decode, text);
 }
 
 static void put_location(const cp_profile *profile, const cp_location *location, FILE *out)
@@ -196,9 +196,9 @@ static void other_texts_are_none(void **state)
 static void complaints_name_byte_and_line(void **state)
 {
     (void)state;
-    expect_refusal(cp_perf_script_decode, "a 1 1.0: 1 c:\n\t1 f (x)\n\nrubbish\n",
+    expect_refusal(cp_perf_script.decode, "a 1 1.0: 1 c:\n\t1 f (x)\n\nrubbish\n",
                    "byte 24: line 4: expected COMM PID/TID");
-    expect_refusal(cp_perf_script_decode, "\t1 f (x)\n", "byte 1: line 1: expected COMM PID/TID");
+    expect_refusal(cp_perf_script.decode, "\t1 f (x)\n", "byte 1: line 1: expected COMM PID/TID");
 }
 
 static void a_flood_of_events_is_refused(void **state)
@@ -211,7 +211,7 @@ static void a_flood_of_events_is_refused(void **state)
         length += (size_t)snprintf(text + length, sizeof text - length,
                                    "a 1 1.0: 1 e%d:\n\t1 f (x)\n", i);
     }
-    expect_refusal(cp_perf_script_decode, text, "byte 1590: line 129: expected at most 64 events");
+    expect_refusal(cp_perf_script.decode, text, "byte 1590: line 129: expected at most 64 events");
 }
 
 int main(void)
