@@ -43,6 +43,19 @@ static bool read_now(const pp_target *target, void *to, uintptr_t from, size_t s
     return read_pieces(target, to, &piece, 1, size) == (ssize_t)size;
 }
 
+/* Whether the page is of an object's code or of its call-frame information, which do not change. */
+static bool is_constant(const pp_target *target, uintptr_t page)
+{
+    uintptr_t end = page + PAGE;
+    for (size_t i = 0; i < target->walked.module_count; i++) {
+        const pp_module *m = &target->walked.module[i];
+        if ((page >= m->code_lo && end <= m->code_hi) || (page >= m->cfi_lo && end <= m->cfi_hi)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The copy of a page that does not change; NULL if it may, or cannot be read. */
 static const uint8_t *page_at(const pp_target *target, uintptr_t page)
 {
@@ -51,8 +64,7 @@ static const uint8_t *page_at(const pp_target *target, uintptr_t page)
         return copies.bytes[place];
     }
     copies.page[place] = 0;
-    if (!pp_target_is_constant(target, page) ||
-        !read_now(target, copies.bytes[place], page, PAGE)) {
+    if (!is_constant(target, page) || !read_now(target, copies.bytes[place], page, PAGE)) {
         return NULL;
     }
     copies.page[place] = page;

@@ -48,18 +48,6 @@ typedef struct reading {
     size_t mapping_count;
 } reading;
 
-bool pp_target_is_constant(const pp_target *target, uintptr_t page)
-{
-    uintptr_t end = page + PAGE;
-    for (size_t i = 0; i < target->walked.module_count; i++) {
-        const pp_module *m = &target->walked.module[i];
-        if ((page >= m->code_lo && end <= m->code_hi) || (page >= m->cfi_lo && end <= m->cfi_hi)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* ---- the list of mapped ranges ---- */
 
 static int read_lines(reading *r, pp_remote_error *error)

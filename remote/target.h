@@ -52,9 +52,6 @@ int pp_target_read_objects(pp_target *target, pp_arena *arena, pp_profile *profi
 /* For the first member of a target. */
 extern const pp_memory pp_target_reader;
 
-/* Whether the page is of an object's code or of its call-frame information, which do not change. */
-bool pp_target_is_constant(const pp_target *target, uintptr_t page);
-
 /* Empties the copies of such pages (memory.c). */
 void pp_target_forget_pages(void);
 
