@@ -28,20 +28,41 @@ _Static_assert(sizeof(pp_chunk) % sizeof(pp_word) == 0, "copied by words");
 
 static slot slots[SLOTS];
 
-static slot *slot_of(uintptr_t begin)
+static slot *slot_of(uintptr_t at)
 {
-    return &slots[begin / PP_CHUNK_BYTES % SLOTS];
+    return &slots[at / PP_CHUNK_BYTES % SLOTS];
 }
 
-PP_RAW_MEMORY bool pp_copies_find(uintptr_t begin, uint64_t epoch, pp_chunk *chunk)
+/* Copies the words of `from` that have the bytes at [at, at + most), or what there is of them. `from`
+ * may be changing: its bounds are checked, and the caller checks the sequence. */
+PP_RAW_MEMORY static bool copy_words(pp_chunk *to, const pp_chunk *from, uintptr_t at, size_t most)
 {
-    const slot *s = slot_of(begin);
-    uint32_t before = __atomic_load_n(&s->sequence, __ATOMIC_ACQUIRE);
-    if ((before & 1) || __atomic_load_n(&s->begin, __ATOMIC_RELAXED) != begin ||
-        __atomic_load_n(&s->epoch, __ATOMIC_RELAXED) != epoch) {
+    const size_t word = sizeof(pp_word);
+    uintptr_t lo = __atomic_load_n(&from->lo, __ATOMIC_RELAXED);
+    uintptr_t hi = __atomic_load_n(&from->hi, __ATOMIC_RELAXED);
+    if (hi - lo > PP_CHUNK_BYTES || at >= hi) {
         return false;
     }
-    pp_words_load(chunk, &s->chunk, sizeof *chunk);
+    size_t first = at > lo ? (at - lo) / word * word : 0;
+    size_t end = hi - lo;
+    if (end - first > most + word) {
+        end = first + (most / word + 1) * word;
+    }
+    to->lo = lo + first;
+    to->hi = lo + end;
+    pp_words_load(to->bytes, from->bytes + first, (end - first + word - 1) / word * word);
+    return true;
+}
+
+PP_RAW_MEMORY bool pp_copies_find(uintptr_t at, size_t most, uint64_t epoch, pp_chunk *chunk)
+{
+    const slot *s = slot_of(at);
+    uint32_t before = __atomic_load_n(&s->sequence, __ATOMIC_ACQUIRE);
+    if ((before & 1) || __atomic_load_n(&s->begin, __ATOMIC_RELAXED) != pp_chunk_begin(at) ||
+        __atomic_load_n(&s->epoch, __ATOMIC_RELAXED) != epoch ||
+        !copy_words(chunk, &s->chunk, at, most)) {
+        return false;
+    }
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return __atomic_load_n(&s->sequence, __ATOMIC_RELAXED) == before;
 }

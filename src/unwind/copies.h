@@ -35,8 +35,9 @@ static inline uintptr_t pp_chunk_begin(uintptr_t address)
     return address & ~(uintptr_t)(PP_CHUNK_BYTES - 1);
 }
 
-/* Finds the copy of the chunk at `begin` that a walk of `epoch` kept. */
-bool pp_copies_find(uintptr_t begin, uint64_t epoch, pp_chunk *chunk);
+/* Finds the chunk of the byte at `at` that a walk of `epoch` kept, and copies of it `most` bytes or some
+ * more from `at` on, as far as it goes. */
+bool pp_copies_find(uintptr_t at, size_t most, uint64_t epoch, pp_chunk *chunk);
 
 /* Keeps a chunk that a walk of `epoch` has copied. The caller has blocked signals: a slot that a
  * jump out of a handler left half-written could never be written again. */

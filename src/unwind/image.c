@@ -11,11 +11,16 @@
 
 #include <string.h>
 
-/* Makes `chunk` hold the byte at `at`, which is within a removable image. */
-PP_COLD_PATH static bool load(const pp_image *image, pp_chunk *chunk, uintptr_t at)
+/* A cursor reads on from `at`: most entries are shorter than this. */
+enum { ENTRY_BYTES = 96 };
+
+/* Makes `chunk` hold the byte at `at`, which is within a removable image. Of a chunk that was kept, the
+ * bytes from `from` on, which is not above `at`, are enough, `most` of them. */
+PP_COLD_PATH static bool load(const pp_image *image, pp_chunk *chunk, uintptr_t at, uintptr_t from,
+                              size_t most)
 {
     uintptr_t begin = pp_chunk_begin(at);
-    if (image->keep && pp_copies_find(begin, image->epoch, chunk)) {
+    if (image->keep && pp_copies_find(from, most, image->epoch, chunk)) {
         return at >= chunk->lo && at < chunk->hi;
     }
     uintptr_t end = begin + PP_CHUNK_BYTES;
@@ -38,11 +43,11 @@ static bool holds(const pp_chunk *chunk, uintptr_t at)
     return at >= chunk->lo && at < chunk->hi;
 }
 
-static bool copy_by_chunks(const pp_image *image, pp_chunk *chunk, uintptr_t at, uint8_t *to,
-                           size_t size)
+PP_COLD_PATH bool pp_image_copy_by_chunks(const pp_image *image, pp_chunk *chunk, uintptr_t at,
+                                          uint8_t *to, size_t size)
 {
     while (size > 0) {
-        if (!holds(chunk, at) && !load(image, chunk, at)) {
+        if (!holds(chunk, at) && !load(image, chunk, at, pp_chunk_begin(at), PP_CHUNK_BYTES)) {
             return false;
         }
         size_t part = chunk->hi - at < size ? chunk->hi - at : size;
@@ -52,18 +57,6 @@ static bool copy_by_chunks(const pp_image *image, pp_chunk *chunk, uintptr_t at,
         size -= part;
     }
     return true;
-}
-
-bool pp_image_copy(const pp_image *image, pp_chunk *chunk, uintptr_t at, void *to, size_t size)
-{
-    if (at < image->lo || at > image->hi || size > image->hi - at) {
-        return false;
-    }
-    if (image->permanent) {
-        memcpy(to, (const void *)at, size);
-        return true;
-    }
-    return copy_by_chunks(image, chunk, at, to, size);
 }
 
 void pp_cursor_init(pp_cursor *cursor, const pp_image *image, pp_chunk *chunk, uintptr_t at,
@@ -83,7 +76,7 @@ bool pp_cursor_refill(pp_cursor *cursor)
     pp_chunk *chunk = cursor->chunk;
     uintptr_t at = cursor->at;
     if (cursor->failed || at >= cursor->end ||
-        (!image->permanent && !holds(chunk, at) && !load(image, chunk, at))) {
+        (!image->permanent && !holds(chunk, at) && !load(image, chunk, at, at, ENTRY_BYTES))) {
         pp_cursor_fail(cursor);
         return false;
     }

@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef struct pp_image {
     uintptr_t lo, hi;           /* readable bounds */
@@ -91,7 +92,27 @@ uint64_t pp_cursor_uleb(pp_cursor *cursor);
 int64_t pp_cursor_sleb(pp_cursor *cursor);
 void pp_cursor_skip(pp_cursor *cursor, uint64_t size);
 
-/* Copies [at, at + size) of the image; false if that is out of bounds or unmapped. */
-bool pp_image_copy(const pp_image *image, pp_chunk *chunk, uintptr_t at, void *to, size_t size);
+/* Copies bytes that are within the bounds of a removable image. */
+bool pp_image_copy_by_chunks(const pp_image *image, pp_chunk *chunk, uintptr_t at, uint8_t *to,
+                             size_t size);
+
+/* Copies [at, at + size) of the image; false if that is out of bounds or unmapped. Inline: a search
+ * reads ten entries of a known size, mostly of one chunk. */
+static inline bool pp_image_copy(const pp_image *image, pp_chunk *chunk, uintptr_t at, void *to,
+                                 size_t size)
+{
+    if (at < image->lo || at > image->hi || size > image->hi - at) {
+        return false;
+    }
+    if (image->permanent) {
+        memcpy(to, (const void *)at, size);
+        return true;
+    }
+    if (at >= chunk->lo && at < chunk->hi && size <= chunk->hi - at) {
+        memcpy(to, chunk->bytes + (at - chunk->lo), size);
+        return true;
+    }
+    return pp_image_copy_by_chunks(image, chunk, at, to, size);
+}
 
 #endif

@@ -21,7 +21,7 @@ uint64_t pp_loader_epoch(void)
 
 static void keep_one(uintptr_t begin)
 {
-    pp_chunk chunk = {.lo = begin, .hi = begin};
+    pp_chunk chunk = {.lo = begin, .hi = begin + PP_CHUNK_BYTES};
     memset(chunk.bytes, (int)(begin / PP_CHUNK_BYTES & 0xff), sizeof chunk.bytes);
     pp_copies_keep(begin, EPOCH, &chunk);
 }
@@ -35,8 +35,8 @@ static void keep_both(void)
 static void find_chunk(void)
 {
     pp_chunk chunk;
-    if (pp_copies_find(BEGIN, EPOCH, &chunk)) {
-        MODEL_CHECK(chunk.lo == BEGIN && chunk.hi == BEGIN);
+    if (pp_copies_find(BEGIN, PP_CHUNK_BYTES, EPOCH, &chunk)) {
+        MODEL_CHECK(chunk.lo == BEGIN && chunk.hi == BEGIN + PP_CHUNK_BYTES);
         for (size_t i = 0; i < sizeof chunk.bytes; i++) {
             MODEL_CHECK(chunk.bytes[i] == (BEGIN / PP_CHUNK_BYTES & 0xff));
         }

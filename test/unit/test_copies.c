@@ -32,18 +32,46 @@ static pp_chunk chunk_at(uintptr_t begin, uint8_t filling)
     return chunk;
 }
 
+/* All of the chunk. */
+static bool find(uintptr_t begin, uint64_t epoch, pp_chunk *found)
+{
+    return pp_copies_find(begin, PP_CHUNK_BYTES, epoch, found);
+}
+
 static void a_kept_chunk_is_found_as_it_was(void **state)
 {
     (void)state;
     pp_chunk kept = chunk_at(SOME_ADDRESS, 7);
     pp_chunk found;
     kept.hi -= 100; /* the image ended there */
-    assert_false(pp_copies_find(SOME_ADDRESS, pp_loader_epoch(), &found));
+    assert_false(find(SOME_ADDRESS, pp_loader_epoch(), &found));
     pp_copies_keep(SOME_ADDRESS, pp_loader_epoch(), &kept);
-    assert_true(pp_copies_find(SOME_ADDRESS, pp_loader_epoch(), &found));
+    assert_true(find(SOME_ADDRESS, pp_loader_epoch(), &found));
     assert_memory_equal(&found, &kept, sizeof kept);
-    assert_false(pp_copies_find(SOME_ADDRESS + PP_CHUNK_BYTES, pp_loader_epoch(), &found));
-    assert_false(pp_copies_find(SOME_ADDRESS + SLOTS * PP_CHUNK_BYTES, pp_loader_epoch(), &found));
+    assert_false(find(SOME_ADDRESS + PP_CHUNK_BYTES, pp_loader_epoch(), &found));
+    assert_false(find(SOME_ADDRESS + SLOTS * PP_CHUNK_BYTES, pp_loader_epoch(), &found));
+}
+
+/* A chunk of an image that begins and ends within it, at no multiple of a word. */
+static void a_part_of_a_chunk_has_the_bytes_from_there_on(void **state)
+{
+    (void)state;
+    enum { FRONT = 20, BACK = 30, MOST = 40, SOME_MORE = 16 };
+    pp_chunk kept = {.lo = SOME_ADDRESS + FRONT, .hi = SOME_ADDRESS + PP_CHUNK_BYTES - BACK};
+    pp_chunk found;
+    for (size_t i = 0; i < kept.hi - kept.lo; i++) {
+        kept.bytes[i] = (uint8_t)(i * 7);
+    }
+    pp_copies_keep(SOME_ADDRESS, pp_loader_epoch(), &kept);
+    for (uintptr_t at = kept.lo; at < kept.hi; at++) {
+        uintptr_t end = kept.hi - at < MOST ? kept.hi : at + MOST;
+        assert_true(pp_copies_find(at, MOST, pp_loader_epoch(), &found));
+        assert_in_range(found.lo, kept.lo, at);
+        assert_in_range(found.hi, end, kept.hi);
+        assert_true(found.hi - found.lo <= MOST + SOME_MORE);
+        assert_memory_equal(found.bytes, kept.bytes + (found.lo - kept.lo), found.hi - found.lo);
+    }
+    assert_false(pp_copies_find(kept.hi, MOST, pp_loader_epoch(), &found));
 }
 
 static void two_chunks_of_one_slot_replace_each_other(void **state)
@@ -55,8 +83,8 @@ static void two_chunks_of_one_slot_replace_each_other(void **state)
     pp_chunk found;
     pp_copies_keep(SOME_ADDRESS, pp_loader_epoch(), &a);
     pp_copies_keep(other, pp_loader_epoch(), &b);
-    assert_false(pp_copies_find(SOME_ADDRESS, pp_loader_epoch(), &found));
-    assert_true(pp_copies_find(other, pp_loader_epoch(), &found));
+    assert_false(find(SOME_ADDRESS, pp_loader_epoch(), &found));
+    assert_true(find(other, pp_loader_epoch(), &found));
     assert_int_equal(found.bytes[0], 2);
 }
 
@@ -69,11 +97,11 @@ static void nothing_of_another_epoch_is_found_or_kept(void **state)
     pp_copies_keep(SOME_ADDRESS, before, &chunk);
     pp_loader_note_change();
     assert_true(pp_loader_epoch() != before);
-    assert_false(pp_copies_find(SOME_ADDRESS, pp_loader_epoch(), &found));
+    assert_false(find(SOME_ADDRESS, pp_loader_epoch(), &found));
     pp_copies_clear();
     pp_copies_keep(SOME_ADDRESS, before, &chunk); /* a walk that began before the change */
-    assert_false(pp_copies_find(SOME_ADDRESS, before, &found));
-    assert_false(pp_copies_find(SOME_ADDRESS, pp_loader_epoch(), &found));
+    assert_false(find(SOME_ADDRESS, before, &found));
+    assert_false(find(SOME_ADDRESS, pp_loader_epoch(), &found));
 }
 
 static unsigned torn;
@@ -87,7 +115,7 @@ static void *read_back(void *unused)
     while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
         for (uintptr_t turn = 0; turn < 2; turn++) {
             uintptr_t begin = SOME_ADDRESS + turn * SLOTS * PP_CHUNK_BYTES;
-            if (!pp_copies_find(begin, pp_loader_epoch(), &found))
+            if (!find(begin, pp_loader_epoch(), &found))
                 continue;
             bool whole = found.lo == begin && found.hi == begin + PP_CHUNK_BYTES;
             for (size_t i = 0; i < sizeof found.bytes; i++)
@@ -120,6 +148,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_kept_chunk_is_found_as_it_was, forget),
+        cmocka_unit_test_setup(a_part_of_a_chunk_has_the_bytes_from_there_on, forget),
         cmocka_unit_test_setup(two_chunks_of_one_slot_replace_each_other, forget),
         cmocka_unit_test_setup(nothing_of_another_epoch_is_found_or_kept, forget),
         cmocka_unit_test_setup(a_chunk_is_never_found_half_written, forget),

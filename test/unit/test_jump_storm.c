@@ -212,7 +212,7 @@ static void chunks_can_be_kept(void **state)
     for (uintptr_t i = 0; i < CHUNKS; i++) {
         uintptr_t begin = (FIRST_PC / PP_CHUNK_BYTES + i) * PP_CHUNK_BYTES;
         keep(begin);
-        assert_true(pp_copies_find(begin, pp_loader_epoch(), &found));
+        assert_true(pp_copies_find(begin, PP_CHUNK_BYTES, pp_loader_epoch(), &found));
         assert_int_equal(found.lo, begin);
     }
 }
