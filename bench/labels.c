@@ -3,10 +3,12 @@
  * labels.c: what labels cost the program: the thread's set is replaced, a set is made for a
  * request.
  *
- *   switch    pprof_set_thread_labels() and the end of the reference that it returns. Beside it,
- *             two counters: one is incremented and the other decremented, each by one locked
- *             instruction. What the processor takes for these two is the least that a switch of
- *             counted references can take.
+ *   switch    pprof_set_thread_labels() and the end of the reference that it returns. Beside it
+ *             two_counters: one is incremented and the other decremented, each by one locked
+ *             instruction; and two_calls: the same by two functions, with the store of a pointer in
+ *             between. A locked instruction waits for the stores before it, and a call stores its
+ *             return address: so two_calls is the least that a switch of counted references can take.
+ *   switch_ratio   of switch to two_calls, in blocks by turns
  *   new       pprof_labels_new() of two labels on a parent that has one, and its end
  *   do        pprof_do() with one label around an empty function
  *   inherit   pprof_do() in another pprof_do() that has two labels
@@ -40,6 +42,26 @@ static void counters_block(void)
     }
 }
 
+__attribute__((noinline)) static void increment(uint32_t *counter)
+{
+    __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+}
+
+__attribute__((noinline)) static void decrement(uint32_t *counter)
+{
+    __atomic_fetch_sub(counter, 1, __ATOMIC_RELAXED);
+}
+
+static void calls_block(void)
+{
+    static uint32_t *current;
+    for (unsigned i = 0; i < BLOCK; i++) {
+        increment(counters[i % SETS]);
+        __atomic_store_n(&current, counters[i % SETS], __ATOMIC_RELEASE);
+        decrement(counters[(i + SETS - 1) % SETS]);
+    }
+}
+
 static void new_block(void)
 {
     for (unsigned i = 0; i < BLOCK; i++) {
@@ -70,6 +92,24 @@ static void inherit_block(void)
     pprof_do(two, 2, do_block, NULL);
 }
 
+static double time_of(void (*block)(void))
+{
+    uint64_t start_ns = bench_thread_cpu_ns();
+    block();
+    return (double)(bench_thread_cpu_ns() - start_ns) / BLOCK;
+}
+
+static void measure_ratio(const char *name, void (*block)(void), void (*other)(void))
+{
+    static double ratios[BLOCKS];
+    unsigned blocks = bench_quick() ? QUICK_BLOCKS : BLOCKS;
+    for (unsigned i = 0; i < blocks; i++) {
+        double other_ns = time_of(other);
+        ratios[i] = time_of(block) / other_ns;
+    }
+    bench_print(name, bench_median(ratios, blocks), "x");
+}
+
 static void measure(const char *name, const char *who, void (*block)(void))
 {
     static double times[BLOCKS];
@@ -77,9 +117,7 @@ static void measure(const char *name, const char *who, void (*block)(void))
     unsigned blocks = bench_quick() ? QUICK_BLOCKS : BLOCKS;
     block();
     for (unsigned i = 0; i < blocks; i++) {
-        uint64_t start_ns = bench_thread_cpu_ns();
-        block();
-        times[i] = (double)(bench_thread_cpu_ns() - start_ns) / BLOCK;
+        times[i] = time_of(block);
     }
     snprintf(full, sizeof full, "labels.%s.%s", name, who);
     bench_print(full, bench_median(times, blocks), "ns");
@@ -97,6 +135,8 @@ int main(void)
     }
     measure("switch", "pprof", switch_block);
     measure("switch", "two_counters", counters_block);
+    measure("switch", "two_calls", calls_block);
+    measure_ratio("labels.switch_ratio.pprof", switch_block, calls_block);
     measure("new", "pprof", new_block);
     measure("do", "pprof", plain_do_block);
     measure("inherit", "pprof", inherit_block);
