@@ -185,16 +185,34 @@ static int collect_by_text(collection *c, const pp_seen *list, pp_arena *arena)
     return 0;
 }
 
-int pp_modules_mappings(pp_arena *arena, pp_mapping **mappings, size_t *count)
+static const pp_seen *seen_objects(void)
 {
-    const pp_seen *list = __atomic_load_n(&pp_modules_seen, __ATOMIC_ACQUIRE);
-    collection c;
-    int error = collect_by_query(&c, list, arena) ? 0 : collect_by_text(&c, list, arena);
-    pp_mapping *ordered = c.all != NULL ? order(arena, c.all, c.count, c.main_count) : NULL;
+    return __atomic_load_n(&pp_modules_seen, __ATOMIC_ACQUIRE);
+}
+
+/* 0 or -ENOMEM. */
+static int finish(const collection *c, pp_arena *arena, pp_mapping **mappings, size_t *count)
+{
+    pp_mapping *ordered = c->all != NULL ? order(arena, c->all, c->count, c->main_count) : NULL;
     if (ordered == NULL) {
         return -ENOMEM;
     }
     *mappings = ordered;
-    *count = c.count;
-    return error;
+    *count = c->count;
+    return 0;
+}
+
+int pp_modules_mappings(pp_arena *arena, pp_mapping **mappings, size_t *count)
+{
+    const pp_seen *list = seen_objects();
+    collection c;
+    int error = collect_by_query(&c, list, arena) ? 0 : collect_by_text(&c, list, arena);
+    return finish(&c, arena, mappings, count) == 0 ? error : -ENOMEM;
+}
+
+int pp_modules_objects(pp_arena *arena, pp_mapping **mappings, size_t *count)
+{
+    collection c;
+    begin(&c, seen_objects(), 0, arena);
+    return finish(&c, arena, mappings, count);
 }

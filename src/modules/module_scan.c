@@ -349,9 +349,10 @@ static const char *object_path(const object *o, bool main_program)
     return pp_arena_text(&scans.seen_arena, name, strlen(name));
 }
 
-static bool already_seen(const pp_mapping *mapping, const char *name)
+/* `before`: the list when the scan began. The objects of one scan do not overlap. */
+static bool already_seen(const pp_seen *before, const pp_mapping *mapping, const char *name)
 {
-    for (const pp_seen *s = pp_modules_seen; s != NULL; s = s->next) {
+    for (const pp_seen *s = before; s != NULL; s = s->next) {
         if (s->mapping.start < mapping->limit && mapping->start < s->mapping.limit) {
             /* The newest object in this place: the same object, or one that was unloaded
              * meanwhile. */
@@ -366,15 +367,20 @@ static bool already_seen(const pp_mapping *mapping, const char *name)
     return false;
 }
 
-/* If no object is libc, libc is in the program. */
+/* Whether libc is in the program: no object is libc. */
+static bool is_static(const scan *s)
+{
+    size_t i = 0;
+    while (i < s->count && !pp_libc_is(s->objects[i].soname)) {
+        i++;
+    }
+    return i == s->count;
+}
+
 static uint8_t code_of(const scan *s, const object *o, bool main_program)
 {
-    bool is_static = true;
-    for (size_t i = 0; i < s->count; i++) {
-        is_static = is_static && !pp_libc_is(s->objects[i].soname);
-    }
     if (main_program) {
-        return is_static ? PP_CODE_OF_PROGRAM | PP_CODE_OF_LIBC : PP_CODE_OF_PROGRAM;
+        return is_static(s) ? PP_CODE_OF_PROGRAM | PP_CODE_OF_LIBC : PP_CODE_OF_PROGRAM;
     }
     if (pp_libc_is(o->soname)) {
         return PP_CODE_OF_LIBC;
@@ -383,10 +389,11 @@ static uint8_t code_of(const scan *s, const object *o, bool main_program)
     return loader != 0 && contains(o->info, loader) ? PP_CODE_OF_LOADER : 0;
 }
 
-static void remember_segment(const scan *s, const object *o, const ElfW(Phdr) * segment,
-                             bool main_program)
+static void remember_segment(const scan *s, const pp_seen *before, const object *o,
+                             const ElfW(Phdr) * segment)
 {
     const struct dl_phdr_info *info = o->info;
+    bool main_program = o == s->objects;
     const uintptr_t page_mask = ~(uintptr_t)(PAGE - 1);
     pp_mapping mapping = {
         .start = (info->dlpi_addr + segment->p_vaddr) & page_mask,
@@ -399,7 +406,7 @@ static void remember_segment(const scan *s, const object *o, const ElfW(Phdr) * 
     pp_elf_build_id(info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr, mapping.build_id,
                     &mapping.build_id_size);
     if (scans.seen_count == MAX_SEEN ||
-        already_seen(&mapping, o->vdso ? vdso_name : info->dlpi_name)) {
+        already_seen(before, &mapping, o->vdso ? vdso_name : info->dlpi_name)) {
         return;
     }
     pp_seen *entry = pp_arena_alloc(&scans.seen_arena, sizeof *entry);
@@ -414,11 +421,12 @@ static void remember_segment(const scan *s, const object *o, const ElfW(Phdr) * 
 
 static void remember_objects(const scan *s)
 {
+    const pp_seen *before = pp_modules_seen;
     for (size_t i = 0; i < s->count; i++) {
         const struct dl_phdr_info *info = s->objects[i].info;
         for (int j = 0; j < info->dlpi_phnum; j++) {
             if (is_code(&info->dlpi_phdr[j])) {
-                remember_segment(s, &s->objects[i], &info->dlpi_phdr[j], i == 0);
+                remember_segment(s, before, &s->objects[i], &info->dlpi_phdr[j]);
             }
         }
     }

@@ -80,4 +80,7 @@ void pp_modules_forget_readers(void);                         /* in the child of
  */
 int pp_modules_mappings(pp_arena *arena, pp_mapping **mappings, size_t *count);
 
+/* Makes those of the seen objects only, without a system call. 0 or -ENOMEM. */
+int pp_modules_objects(pp_arena *arena, pp_mapping **mappings, size_t *count);
+
 #endif

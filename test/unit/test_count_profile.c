@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/stack_order.h"
+#include "modules/modules.h"
 #include "mmap_fault.h"
 #include "profile/count_profile.h"
 #include "store/labels.h"
@@ -18,6 +19,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 static pp_arena arena = PP_ARENA_INIT;
 
@@ -26,6 +28,17 @@ static pp_profile build(const pp_count_row *rows, size_t count)
     pp_profile profile;
     assert_int_equal(pp_count_profile_build("x.y", rows, count, true, &arena, &profile), 0);
     return profile;
+}
+
+/* Whether the profile has a mapping with the address. */
+static bool maps(const pp_profile *profile, uintptr_t address)
+{
+    for (size_t i = 0; i < profile->mapping_count; i++) {
+        if (address >= profile->mappings[i].start && address < profile->mappings[i].limit) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static int release(void **state)
@@ -245,6 +258,37 @@ static void without_memory_it_says_so(void **state)
     assert_true(mappings_needed(build_one, NULL) > 0);
 }
 
+/* Generated code, say. Where a profile is large, its frames are not looked at. */
+static void code_of_no_object_has_a_mapping_if_a_row_may_be_in_it(void **state)
+{
+    (void)state;
+    enum { PAGE = 4096, MANY = 1 << 18 };
+    static uintptr_t many[MANY];
+    void *page = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(page, MAP_FAILED);
+    const uintptr_t code = (uintptr_t)page;
+    const uintptr_t own = (uintptr_t)build + 1;
+    const uintptr_t libc = (uintptr_t)strchr + 1;
+    const uintptr_t pcs[] = {own, libc, own, code + 1};
+    const pp_count_row in_objects[] = {{pcs, 3, NULL, 1}, {pcs, 0, NULL, 1}};
+    const pp_count_row elsewhere = {pcs, 4, NULL, 1};
+    const pp_count_row large = {many, MANY, NULL, 1};
+    pp_modules_refresh();
+    pp_profile profile = build(in_objects, 2);
+    assert_true(maps(&profile, own - 1));
+    assert_true(maps(&profile, libc - 1));
+    assert_false(maps(&profile, code));
+    profile = build(&elsewhere, 1);
+    assert_true(maps(&profile, libc - 1));
+    assert_true(maps(&profile, code));
+    for (size_t i = 0; i < MANY; i++) {
+        many[i] = own;
+    }
+    profile = build(&large, 1);
+    assert_true(maps(&profile, code));
+    munmap(page, PAGE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +301,7 @@ int main(void)
         cmocka_unit_test_teardown(many_stacks_keep_their_counts, release),
         cmocka_unit_test_teardown(rows_with_other_labels_are_other_samples, release),
         cmocka_unit_test_teardown(without_labels_they_are_one, release),
+        cmocka_unit_test_teardown(code_of_no_object_has_a_mapping_if_a_row_may_be_in_it, release),
         cmocka_unit_test(without_memory_it_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -150,7 +150,7 @@ static int take_snapshot(text *t)
 {
     int error = pp_thread_control_snapshot(true, true, t->arena, &t->threads);
     if (error == 0) {
-        error = pp_profile_add_mappings(t->arena, &t->profile);
+        error = pp_profile_add_all_mappings(t->arena, &t->profile);
     }
     return error == 0 ? pp_row_waits_find(&t->profile, &t->threads, t->arena, &t->found) : error;
 }

@@ -202,7 +202,7 @@ static int dump_all(const pp_threads *threads, pp_arena *arena, pprof_writer wri
 {
     pp_profile profile = {.symbolize = PP_SYMBOLIZE_NAMES};
     pp_lock_waits found;
-    int error = pp_profile_add_mappings(arena, &profile);
+    int error = pp_profile_add_all_mappings(arena, &profile);
     if (error == 0) {
         error = pp_row_waits_find(&profile, threads, arena, &found);
     }

@@ -53,7 +53,7 @@ static pp_thread_text text_of(const pp_thread_dump *dump, const pp_thread_row *r
 static int add_mappings(const pp_thread_dump *dump, pp_arena *arena, pp_profile *profile)
 {
     if (dump->mappings == NULL) {
-        return pp_profile_add_mappings(arena, profile);
+        return pp_profile_add_all_mappings(arena, profile);
     }
     profile->mappings = dump->mappings->mappings;
     profile->mapping_count = dump->mappings->mapping_count;
