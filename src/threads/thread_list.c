@@ -41,38 +41,38 @@ void pp_thread_list_add(pp_thread_list *list, int tid)
     add(list, tid, PP_CLOCK_NOT_READ);
 }
 
-/* Adds `tid`, unless it is the calling thread, which the list begins with. False if the thread is
- * gone: the kernel may have given its id to a thread that acts for another. */
-static bool add_if_alive(pp_thread_list *list, int tid)
+/* The kernel may have given the id of a thread that is gone to one that acts for another. */
+bool pp_thread_list_add_living(pp_thread_list *list, int tid)
 {
     int64_t clock_ns = pp_task_cpu_ns(tid);
-    if (tid != list->sights[0].tid) {
+    bool lives = clock_ns >= 0 && !pp_own_threads_acts(tid);
+    if (lives) {
         add(list, tid, clock_ns);
     }
-    return clock_ns >= 0 && !pp_own_threads_acts(tid);
+    return lives;
 }
 
-/* `count` is how many threads there were a moment ago. */
-static bool read_kept(pp_thread_list *list, size_t count, int self, pp_kept_threads *kept,
-                      pp_arena *arena)
+bool pp_thread_list_read_kept(pp_thread_list *list, int self, pp_kept_threads *kept,
+                              pp_arena *arena)
 {
-    size_t kept_count = 0;
-    const int *tids = pp_kept_list(kept, &kept_count);
+    size_t count = 0;
+    const int *tids = pp_kept_list(kept, &count);
     bool has_self = false;
-    if (kept_count == 0 || kept_count != count ||
+    if (count == 0 || count != pp_tasks_count() ||
         pp_thread_list_begin(list, count + SLACK, self, arena) != 0) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
-        has_self = has_self || tids[i] == self;
-        if (!add_if_alive(list, tids[i])) {
+        if (tids[i] == self) {
+            has_self = true;
+        } else if (!pp_thread_list_add_living(list, tids[i])) {
             return false;
         }
     }
     return has_self;
 }
 
-static void keep(const pp_thread_list *list, pp_kept_threads *kept, pp_arena *arena)
+void pp_thread_list_keep(const pp_thread_list *list, pp_kept_threads *kept, pp_arena *arena)
 {
     int *tids = pp_arena_array(arena, list->count, sizeof *tids);
     for (size_t i = 0; tids != NULL && i < list->count; i++) {
@@ -91,14 +91,11 @@ static void add_task(int tid, void *context)
     }
 }
 
-int pp_thread_list_read(pp_thread_list *list, int self, pp_kept_threads *kept, pp_arena *arena)
+int pp_thread_list_read(pp_thread_list *list, int self, pp_arena *arena)
 {
-    size_t count = pp_tasks_count();
-    if (read_kept(list, count, self, kept, arena)) {
-        return 0;
-    }
+    size_t capacity = (size_t)pp_tasks_count() * 2 + SLACK;
     char *directory = pp_arena_alloc(arena, DIRECTORY_BYTES);
-    if (directory == NULL || pp_thread_list_begin(list, count * 2 + SLACK, self, arena) != 0) {
+    if (directory == NULL || pp_thread_list_begin(list, capacity, self, arena) != 0) {
         return -ENOMEM;
     }
     for (unsigned attempt = 0; attempt < LISTINGS; attempt++) {
@@ -111,6 +108,5 @@ int pp_thread_list_read(pp_thread_list *list, int self, pp_kept_threads *kept, p
             break;
         }
     }
-    keep(list, kept, arena);
     return 0;
 }

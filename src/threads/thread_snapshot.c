@@ -13,7 +13,6 @@
 #include "base/pseudo_frame.h"
 #include "sys/apart.h"
 #include "sys/clock.h"
-#include "sys/own_threads.h"
 #include "sys/sampling_signal.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
@@ -33,7 +32,7 @@
 #include <unistd.h>
 
 enum {
-    SLACK = 64,               /* for threads that begin while the records are read */
+    SLACK = 64,               /* for threads that begin while these are listed */
     LOOKS = 3,                /* at a thread that wakes up during each look */
     PATIENCE_NS = 50000000,   /* for all answers together */
     STARVED_NS = 2000000000,  /* for threads that get no processor on which they could answer */
@@ -118,23 +117,22 @@ static bool find_record(const work *w, int tid, size_t *index)
     return newest != 0;
 }
 
-/* Whether the record is of a thread that lives. The kernel may have given the id of one that has ended
- * to another thread, also to one that acts for this one. */
-static bool is_of_thread(const work *w, size_t record)
+/* Adds the record's thread, if it lives. The kernel may have given the id of one that has ended to
+ * another thread. */
+static bool add_thread_of(work *w, size_t record)
 {
     size_t newest = 0;
     int tid = w->records[record].tid;
-    return find_record(w, tid, &newest) && newest == record && !pp_own_threads_acts(tid) &&
-           pp_task_cpu_ns(tid) >= 0;
+    return find_record(w, tid, &newest) && newest == record &&
+           pp_thread_list_add_living(&w->list, tid);
 }
 
 /* ---- the list ---- */
 
-/* Lists, without the kernel, the threads whose creation the library has seen, and the first one. */
-static int list_known(work *w)
+/* Lists the threads that have records, and the first one. */
+static int list_recorded(work *w)
 {
-    if (read_records(w) != 0 ||
-        pp_thread_list_begin(&w->list, w->record_count + 2, w->self, w->arena) != 0) {
+    if (pp_thread_list_begin(&w->list, w->record_count + 2 + SLACK, w->self, w->arena) != 0) {
         return -ENOMEM;
     }
     if (w->self != pp_task_process()) {
@@ -142,11 +140,27 @@ static int list_known(work *w)
     }
     for (size_t i = 0; i < w->record_count; i++) {
         int tid = w->records[i].tid;
-        if (tid != w->self && tid != pp_task_process() && is_of_thread(w, i)) {
-            pp_thread_list_add(&w->list, tid);
+        if (tid != w->self && tid != pp_task_process()) {
+            add_thread_of(w, i);
         }
     }
     return 0;
+}
+
+/* Lists, without the kernel, the threads whose creation the library has seen. */
+static int list_known(work *w)
+{
+    return read_records(w) == 0 ? list_recorded(w) : -ENOMEM;
+}
+
+/* False: the kernel counts others, too. */
+static bool list_known_if_all(work *w)
+{
+    if (read_records(w) != 0) {
+        return false;
+    }
+    size_t count = pp_tasks_count();
+    return list_recorded(w) == 0 && w->list.count == count;
 }
 
 /* Finds the record of each thread of the list. */
@@ -178,8 +192,7 @@ static int add_unlisted(work *w)
     }
     for (size_t i = 0; i < w->record_count && w->list.count < w->list.capacity; i++) {
         int tid = w->records[i].tid;
-        if (!listed[i + 1] && tid != w->self && is_of_thread(w, i)) {
-            pp_thread_list_add(&w->list, tid);
+        if (!listed[i + 1] && tid != w->self && add_thread_of(w, i)) {
             w->record_of[w->list.count - 1] = i + 1;
         }
     }
@@ -234,8 +247,17 @@ static int list_threads(work *w)
     if (w->wish->alone) {
         return pp_thread_list_begin(&w->list, 1, w->self, w->arena);
     }
-    return w->folder < 0 ? list_known(w)
-                         : pp_thread_list_read(&w->list, w->self, w->kept, w->arena);
+    if (w->folder < 0) {
+        return list_known(w);
+    }
+    if (pp_thread_list_read_kept(&w->list, w->self, w->kept, w->arena)) {
+        return 0;
+    }
+    int error = list_known_if_all(w) ? 0 : pp_thread_list_read(&w->list, w->self, w->arena);
+    if (error == 0) {
+        pp_thread_list_keep(&w->list, w->kept, w->arena);
+    }
+    return error;
 }
 
 /* Lists the threads with their records. */

@@ -7,5 +7,5 @@
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 
-"$linked/thread_moves" 210 >out.txt 2>&1 || fail "thread_moves: $(cat out.txt)"
+"$linked/thread_moves" 216 >out.txt 2>&1 || fail "thread_moves: $(cat out.txt)"
 echo ok

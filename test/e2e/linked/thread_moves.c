@@ -5,7 +5,7 @@
  * profile before.
  *
  * In each round some threads move, some end and others begin, some get another name, a library
- * comes and goes, or the process forks. Where the kernel lets it, a new thread gets the id of one
+ * comes and goes, a thread begins that no hook sees, or the process forks. Where the kernel lets it, a new thread gets the id of one
  * that has ended.
  *
  * Flags: -O2
@@ -18,6 +18,7 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -225,6 +226,58 @@ static void load_and_unload(void)
     dlclose(library);
 }
 
+/* The thread's letter in /proc; 0: it is gone. */
+static char letter_of(pid_t tid)
+{
+    char path[64];
+    char line[128] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)tid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, line, sizeof line - 1) : 0;
+    if (fd >= 0) {
+        close(fd);
+    }
+    const char *end = got > 0 ? strrchr(line, ')') : NULL;
+    return end != NULL ? end[2] : '\0';
+}
+
+static unsigned unseen_waits;
+
+/* It has the thread-local variables of main(). */
+static int unseen_main(void *unused)
+{
+    (void)unused;
+    while (__atomic_load_n(&unseen_waits, __ATOMIC_SEQ_CST) == 1) {
+        syscall(SYS_futex, &unseen_waits, FUTEX_WAIT, 1, NULL, NULL, 0);
+    }
+    syscall(SYS_exit, 0);
+    return 0;
+}
+
+/* A thread of a bare clone has no record: the kernel alone lists it. */
+static void add_unseen(void)
+{
+    static char stack[STACK_BYTES] __attribute__((aligned(16)));
+    size_t count = 0;
+    unseen_waits = 1;
+    pid_t tid = clone(
+        unseen_main, stack + sizeof stack,
+        CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM, NULL);
+    check(tid > 0, "clone");
+    while (letter_of(tid) != 'S') {
+        sched_yield();
+    }
+    check(pprof_thread_profile(records, ROOM, &count) && count == THREADS + 2,
+          "one record more with a thread that no hook saw");
+    check(stack_of(count, tid) != NULL, "the record of a thread that no hook saw");
+    pprof_thread_records_release(records, count);
+    __atomic_store_n(&unseen_waits, 0, __ATOMIC_SEQ_CST);
+    syscall(SYS_futex, &unseen_waits, FUTEX_WAKE, 1, NULL, NULL, 0);
+    while (letter_of(tid) != '\0') {
+        sched_yield();
+    }
+}
+
 /* The kernel counts up from the number in this file; false if this process may not write it. */
 static bool choose_next_id(pid_t tid)
 {
@@ -285,8 +338,8 @@ static const struct {
     void (*happen)(void);
 } events[] = {{"a move", move_some},       {"a replacement", replace_some},
               {"a new name", rename_some}, {"an unload", load_and_unload},
-              {"a successor", succeed},    {"a fork", fork_once},
-              {"nothing", check_names}};
+              {"a successor", succeed},    {"an unseen thread", add_unseen},
+              {"a fork", fork_once},       {"nothing", check_names}};
 
 int main(int argc, char **argv)
 {
