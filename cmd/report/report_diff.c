@@ -26,7 +26,7 @@
 /* The functions that are named if something grew too much. */
 enum { NAMED = 10 };
 
-static bool is_of_base(const cp_profile *profile, const cp_sample *sample)
+bool cp_sample_is_of_base(const cp_profile *profile, const cp_sample *sample)
 {
     for (uint32_t i = 0; i < sample->label_count; i++) {
         if (strcmp(cp_profile_text(profile, sample->labels[i].key), CP_BASE_LABEL) == 0) {
@@ -47,7 +47,7 @@ static int64_t sum_side(const cp_report *report, bool base, cp_graph *graph)
     view.samples = cp_heap_alloc(profile->sample_count, sizeof *view.samples);
     view.sample_count = 0;
     for (uint32_t i = 0; i < profile->sample_count; i++) {
-        if (is_of_base(profile, &profile->samples[i]) == base) {
+        if (cp_sample_is_of_base(profile, &profile->samples[i]) == base) {
             view.samples[view.sample_count++] = profile->samples[i];
             total += (uint64_t)cp_report_sample_value(report, i);
         }

@@ -12,7 +12,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+typedef struct cp_profile cp_profile;
 typedef struct cp_report cp_report;
+typedef struct cp_sample cp_sample;
 
 typedef struct cp_difference {
     uint32_t frame;
@@ -26,6 +28,9 @@ typedef struct cp_differences {
     uint32_t count;
     int64_t base_total, now_total;
 } cp_differences;
+
+/* Whether a sample of the report's profile is of the base. */
+bool cp_sample_is_of_base(const cp_profile *profile, const cp_sample *sample);
 
 void cp_differences_init(cp_differences *differences, const cp_report *report);
 void cp_differences_release(cp_differences *differences);

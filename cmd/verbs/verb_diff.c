@@ -9,13 +9,15 @@
 #include "base/message.h"
 #include "report/report.h"
 #include "report/report_diff.h"
+#include "report/report_growth.h"
 #include "verbs/report_verb.h"
 
 const char cp_help_diff[] =
     "usage: cpprof diff BASE FILE... [OPTIONS]\n"
     "\n"
     "Prints what each function costs in BASE and in FILE, and the change, the largest\n"
-    "change first. Percentages are of the total of BASE.\n"
+    "change first. Percentages are of the total of BASE. Of two heap profiles it also\n"
+    "prints the stacks that hold more memory than before.\n"
     "\n"
     "Example: cpprof diff --cum --fail-above 5% before.pb.gz after.pb.gz\n"
     "\n"
@@ -34,6 +36,7 @@ static int print_diff(cp_report *report, cp_regex *expression, bool json, FILE *
         cp_differences_json(&differences, out);
     } else {
         cp_differences_print(&differences, out);
+        cp_growth_print(report, out);
     }
     fflush(out);
     bool too_much = cp_differences_complain(&differences);
