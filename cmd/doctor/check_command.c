@@ -91,12 +91,12 @@ static void check_malloc(cp_findings *f, const cp_elf_facts *facts)
 {
     if (facts->exports_malloc) {
         cp_found_less(
-            f, CP_FAILS, "heap allocs peak", "malloc",
+            f, CP_FAILS, "heap allocs peak leak", "malloc",
             "link libpprof before it, or link its allocator as a library",
             "the program defines malloc itself, and a preloaded library comes after it: the "
             "heap profile will be empty");
     } else if (facts->hides_malloc) {
-        cp_found_less(f, CP_LIMITED, "heap allocs peak", "malloc",
+        cp_found_less(f, CP_LIMITED, "heap allocs peak leak", "malloc",
                       "link its allocator as a library",
                       "the program has a malloc of its own inside, which no profile sees");
     }

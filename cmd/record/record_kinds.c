@@ -27,6 +27,9 @@ static const cp_record_traits table[] = {
      .is_state = true},
     {"peak", .no_rate = "peak takes its rate from heap:BYTES",
      .empty = "the command allocated too little to be sampled; try -e heap:1,peak"},
+    {"leak", .rate_ends = "kmgKMG",
+     .empty = "nothing is lost among the sampled blocks; -e leak:1 takes every block",
+     .is_state = true},
 };
 
 static const cp_record_traits *find_traits(const char *name)
@@ -151,10 +154,10 @@ static int refuse(const word *w, const char *typed, size_t length)
                             "then cpprof top --sample alloc_space");
     }
     if (!traits || !w->has_rate) {
-        return cp_bad_usage(
-            "record",
-            "record: -e: expected cpu, heap, peak, block, mutex, thread or fd, found '%.*s'%s",
-            (int)length, typed, suggest(w->kind.name, near));
+        return cp_bad_usage("record",
+                            "record: -e: expected cpu, heap, peak, leak, block, mutex, thread or "
+                            "fd, found '%.*s'%s",
+                            (int)length, typed, suggest(w->kind.name, near));
     }
     if (traits->no_rate) {
         return cp_bad_usage("record", "record: -e: %s, found '%.*s'", traits->no_rate, rate_length,

@@ -37,6 +37,7 @@ const char cp_help_record[] =
     "  heap[:BYTES] where memory was allocated, and what is in use at the end; one\n"
     "               block in BYTES is sampled (512k; 1: every block)\n"
     "  peak         the heap when the most was in use; with the rate of heap\n"
+    "  leak[:BYTES] what is in use at the end, and nothing refers to it any more\n"
     "  block[:NS]   where threads waited; all waits of NS nanoseconds or more (1)\n"
     "  mutex[:N]    who made threads wait; one release in N (1)\n"
     "  thread       where each thread is at the end\n"

@@ -129,6 +129,14 @@ char *pp_arena_text(pp_arena *arena, const char *text, size_t length)
     return copy;
 }
 
+void pp_arena_each(const pp_arena *arena,
+                   void (*visit)(uintptr_t start, size_t bytes, void *context), void *context)
+{
+    for (const struct pp_arena_chunk *c = arena->chunks; c != NULL; c = c->next) {
+        visit((uintptr_t)c, c->capacity, context);
+    }
+}
+
 /* Unlinks each chunk before unmapping it: a fork in between may copy the arena, and its child may
  * release it again. */
 void pp_arena_release(pp_arena *arena)

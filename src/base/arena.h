@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct pp_arena_chunk;
 
@@ -44,6 +45,10 @@ void *pp_arena_array_filled(pp_arena *arena, size_t count, size_t size);
 
 /* Returns a copy of `length` bytes of text plus a NUL. */
 char *pp_arena_text(pp_arena *arena, const char *text, size_t length);
+
+/* Calls `visit` with each mapping of the arena. */
+void pp_arena_each(const pp_arena *arena,
+                   void (*visit)(uintptr_t start, size_t bytes, void *context), void *context);
 
 /* Unmaps everything; the arena is then like a new one. */
 void pp_arena_release(pp_arena *arena);

@@ -14,8 +14,10 @@
 #include "kinds/heap/heap_peak.h"
 #include "kinds/heap/live_filter.h"
 #include "kinds/heap/live_table.h"
+#include "modules/late.h"
 #include "store/labels.h"
 #include "sys/clock.h"
+#include "sys/own_work.h"
 #include "unwind/scratch.h"
 
 #include <errno.h>
@@ -43,6 +45,7 @@ static struct {
     int64_t rate;
     uint32_t generation;
     uint64_t look_bytes; /* each thread calls pp_heap_due() at least once in so many bytes */
+    bool missed;         /* an allocation may be no sample */
     _Alignas(64) pp_heap_facts facts; /* a cache line that threads write */
     uint64_t seeded;                  /* threads that have seeded their generator */
 } sampler = {.generation = FIRST_GENERATION, .look_bytes = PP_HEAP_LOOK_BYTES};
@@ -86,6 +89,9 @@ PP_COLD_PATH static void adopt_rate(uint32_t generation)
     }
     thread.generation = generation;
     thread.rate = (uint64_t)__atomic_load_n(&sampler.rate, __ATOMIC_RELAXED);
+    if (thread.rate != 1 && !pp_own_work_has((uintptr_t)__builtin_frame_address(0))) {
+        __atomic_store_n(&sampler.missed, true, __ATOMIC_RELAXED);
+    }
     draw();
 }
 
@@ -122,6 +128,12 @@ int64_t pp_heap_set_rate(int64_t rate)
     return before;
 }
 
+bool pp_heap_has_all(void)
+{
+    return !pp_late_is() && pp_heap_rate() == 1 &&
+           !__atomic_load_n(&sampler.missed, __ATOMIC_RELAXED);
+}
+
 bool pp_heap_rate_is_known(void)
 {
     return __atomic_load_n(&sampler.generation, __ATOMIC_RELAXED) != FIRST_GENERATION;
@@ -153,6 +165,7 @@ PP_COLD_PATH void pp_heap_lose(uint64_t size, uint64_t rate)
     add_double(&sampler.facts.lost_objects, blocks);
     add_double(&sampler.facts.lost_bytes, blocks * (double)size);
     __atomic_add_fetch(&sampler.facts.lost_samples, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&sampler.missed, true, __ATOMIC_RELAXED);
 }
 
 pp_heap_block pp_heap_find_block(uintptr_t kind, uint64_t size, uint64_t rate,

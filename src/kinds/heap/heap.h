@@ -98,6 +98,8 @@ void pp_heap_forget_blocks(void);
 int64_t pp_heap_rate(void);
 /* Sets the rate, which takes effect on the calling thread at once. Returns the previous rate. */
 int64_t pp_heap_set_rate(int64_t rate);
+/* Whether every block of the program is a sample, since its first allocation. */
+bool pp_heap_has_all(void);
 /* Whether the rate was ever set; it is 0 before. */
 bool pp_heap_rate_is_known(void);
 

@@ -206,6 +206,17 @@ uint64_t pp_heap_block_size(pp_heap_block block)
     return bucket->size + (block >> EXTRA_SHIFT << bucket->shift);
 }
 
+const pp_heap_bucket *pp_heap_block_bucket(pp_heap_block block)
+{
+    return bucket_of(block);
+}
+
+const pprof_labels *pp_heap_block_labels(pp_heap_block block)
+{
+    const pp_label_cell *cell = cell_of(block);
+    return cell != NULL ? cell->labels : NULL;
+}
+
 /* Returns the same weight at each call: a free subtracts what the allocation added. */
 static uint64_t weight_of(const pp_heap_bucket *bucket, uint64_t size)
 {

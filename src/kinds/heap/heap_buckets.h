@@ -110,6 +110,9 @@ void pp_heap_block_trimmed(pp_heap_block block, int64_t bytes);
 /* Returns the bytes that the block represents. */
 double pp_heap_block_estimate(pp_heap_block block);
 uint64_t pp_heap_block_size(pp_heap_block block);
+const pp_heap_bucket *pp_heap_block_bucket(pp_heap_block block);
+/* The labels of the block; NULL: none. They may be gone if the block is freed. */
+const pprof_labels *pp_heap_block_labels(pp_heap_block block);
 
 /* Count the same events for a block of a collected heap, in cycle number `index`, which is below
  * PP_HEAP_CYCLES. */

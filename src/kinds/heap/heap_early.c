@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 static const char variable[] = "LIBPPROF=";
-static const char word[] = "heap";
+static const char *const words[] = {"heap", "leak"};
 
 static bool is_digit(char c)
 {
@@ -58,7 +58,24 @@ bool pp_heap_rate_of_text(const char *text, size_t length, int64_t *rate)
     return true;
 }
 
-/* Returns the rate of heap, heap:BYTES or heap=BYTES in the list; 0 if the list has none. */
+/* Sets the rate if the option is heap, heap:BYTES or heap=BYTES, or the same of leak. One without a
+ * value leaves that of another. */
+static void take_option(const char *option, size_t length, int64_t *rate)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t name = strlen(words[i]);
+        if (length < name || strncmp(option, words[i], name) != 0) {
+            continue;
+        }
+        bool value = length > name && (option[name] == ':' || option[name] == '=');
+        size_t skip = name + value;
+        if ((length == name && *rate == 0) || (value && length > skip)) {
+            pp_heap_rate_of_text(option + skip, length - skip, rate);
+        }
+    }
+}
+
+/* Returns 0 if the list has neither. */
 static int64_t rate_in_list(const char *list)
 {
     int64_t rate = 0;
@@ -67,14 +84,7 @@ static int64_t rate_in_list(const char *list)
         while (list[length] != '\0' && list[length] != ',') {
             length++;
         }
-        size_t name = sizeof word - 1;
-        if (length >= name && strncmp(list, word, name) == 0) {
-            bool value = length > name && (list[name] == ':' || list[name] == '=');
-            size_t skip = name + value;
-            if (length == name || (value && length > skip)) {
-                pp_heap_rate_of_text(list + skip, length - skip, &rate);
-            }
-        }
+        take_option(list, length, &rate);
         list += length + (list[length] == ',');
     }
     return rate;

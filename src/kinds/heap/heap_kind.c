@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_kind.c: the kind "heap": the profiles heap, allocs and peak.
+ * heap_kind.c: the kind "heap": the profiles heap, allocs, peak and leak.
  *
  * Zone: NORMAL.
  * Locks: those of kind.h.
@@ -16,7 +16,11 @@
 #include "kinds/heap/heap_mappings.h"
 #include "kinds/heap/heap_peak.h"
 #include "kinds/heap/heap_profile.h"
+#include "kinds/heap/leak_profile.h"
+#include "kinds/heap/leak_search.h"
+#include "kinds/heap/leak_stacks.h"
 #include "kinds/heap/legacy_heap.h"
+#include "kinds/heap/live_table.h"
 #include "modules/late.h"
 #include "modules/linked.h"
 #include "modules/own_code.h"
@@ -25,6 +29,7 @@
 #include "output/word_values.h"
 #include "sys/log.h"
 #include "sys/own_work.h"
+#include "sys/sandbox.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,6 +43,10 @@ static struct {
     } flagged;        /* the values of the flags, until they are taken */
     bool was_started; /* start() was called */
 } state = {.rate = PP_HEAP_RATE_DEFAULT};
+
+/* Places in `profiles`. */
+enum { LEAK_PROFILE = 3, PROFILES };
+static pprof_profile profiles[PROFILES + 1];
 
 /* ---- files ---- */
 
@@ -62,21 +71,33 @@ static int write_peak(pprof_writer writer, int debug)
     return debug == 0 ? pp_heap_profile_write(PP_HEAP_PEAK, writer) : -ENOTSUP;
 }
 
-enum { HEAP, ALLOCS, PEAK };
+enum { HEAP, ALLOCS, PEAK, LEAK };
 static pp_end_file files[] = {{.name = "heap", .write = write_heap},
                               {.name = "allocs", .write = write_allocs},
                               {.name = "peak", .write = write_peak},
+                              {.name = "leak", .write = pp_leak_profile_write},
                               {.name = NULL}};
 
 /* ---- words and flags ---- */
 
-static int take_heap(const char *value)
+/* A word without a value leaves the rate that another one has set. */
+static int take_file(const char *value, pp_end_file *file)
 {
-    if (!pp_heap_rate_of_text(value, value != NULL ? strlen(value) : 0, &state.rate)) {
+    if (value != NULL && !pp_heap_rate_of_text(value, strlen(value), &state.rate)) {
         return -EINVAL;
     }
-    files[HEAP].asked = true;
+    file->asked = true;
     return 0;
+}
+
+static int take_heap(const char *value)
+{
+    return take_file(value, &files[HEAP]);
+}
+
+static int take_leak(const char *value)
+{
+    return take_file(value, &files[LEAK]);
 }
 
 /* `peak` implies `heap`. */
@@ -105,6 +126,7 @@ static int take_prefix(const char *value)
 static const pp_word words[] = {
     {"heap", take_heap, "heap or heap:BYTES, 0 for off, 1 for every block, 512k"},
     {"peak", take_peak, "peak, without a value"},
+    {"leak", take_leak, "leak or leak:BYTES, the rate of heap"},
     {"HEAPPROFILE", take_prefix, NULL},
     {.name = NULL}};
 
@@ -140,6 +162,13 @@ static void reset(void)
 }
 
 /* ---- start and stop ---- */
+
+/* Before the first search. */
+static void prepare_leak(void)
+{
+    pp_live_table_keep_births();
+    pp_leak_stacks_permit(pp_sandbox_probe() != PP_SANDBOX_REFUSES);
+}
 
 /* False if the program, or a library before us, defines its own malloc. The call is marked as our
  * own work, so that the hooks do not count memory that such a malloc maps. */
@@ -207,6 +236,10 @@ static void start_asked(void)
     if (files[PEAK].asked) {
         pp_heap_peak_start();
     }
+    if (files[LEAK].asked) {
+        prepare_leak();
+        profiles[LEAK_PROFILE].unlisted = false;
+    }
     pp_heap_set_rate(state.rate);
     if (!seen) {
         warn_of_no_samples();
@@ -242,6 +275,7 @@ static void after_fork(bool goes_on)
     pp_heap_cycles_after_fork_in_child();
     pp_heap_mappings_after_fork_in_child();
     pp_heap_after_fork_in_child();
+    pp_leaks_after_fork_in_child();
     pp_heap_collect_after_fork();
 }
 
@@ -269,7 +303,7 @@ static int build_allocs(pp_arena *arena, pp_profile *profile)
     return pp_heap_profile_build(PP_HEAP_ALLOCS, arena, profile);
 }
 
-static const pprof_profile profiles[] = {
+static pprof_profile profiles[PROFILES + 1] = {
     {.name = "heap",
      .about = "What is allocated now, by the places that allocated it. gc=1 runs the collector "
               "first, if the program has set one.",
@@ -293,6 +327,13 @@ static const pprof_profile profiles[] = {
      .count = count_records,
      .write = write_peak,
      .is_there = pp_heap_peak_is_wanted},
+    {.name = "leak",
+     .about = "What is allocated, and nothing refers to it any more. Reads all memory.",
+     .count = pp_leak_profile_count,
+     .write = pp_leak_profile_write,
+     .before_write = prepare_leak,
+     .is_there = is_on,
+     .unlisted = true},
     {.name = NULL}};
 
 static const pp_kind_hooks hooks = {.record = is_on, .find_real = find_real, .forget = forget};

@@ -21,6 +21,7 @@
 #include "base/compiler.h"
 #include "base/memory.h"
 #include "kinds/heap/live_filter.h"
+#include "sys/clock.h"
 #include "sys/signal_mask.h"
 
 enum {
@@ -28,7 +29,8 @@ enum {
     FIRST_GROUPS = 128,
     LEVELS = 32,
     BYTES_PER_BLOCK = 8, /* a filter with less grows: one free in eight searches in vain */
-    GENERATION_SHIFT = 57
+    GENERATION_SHIFT = 57,
+    PLANES = 3 /* keys, values, births; the kernel provides no page of births before there is one */
 };
 
 static const uint64_t busy = UINT64_C(1) << 63;
@@ -37,13 +39,14 @@ static const uint64_t address_mask = (UINT64_C(1) << GENERATION_SHIFT) - 1;
 typedef struct level {
     uint64_t groups; /* a power of two */
     uint64_t padding[7];
-    uint64_t words[]; /* groups * GROUP keys, then as many values */
+    uint64_t words[]; /* groups * GROUP keys, then as many values, then as many births */
 } level;
 
 static struct {
     size_t entries;
     uint32_t level_count;
     bool growing; /* a thread is growing the filter */
+    bool keeps_births;
     level *levels[LEVELS];
 } table;
 
@@ -69,6 +72,11 @@ static uint64_t *keys_of(level *l, uint64_t group)
 static uint64_t *value_of(level *l, uint64_t *key)
 {
     return key + l->groups * GROUP;
+}
+
+static uint64_t *birth_of(level *l, uint64_t *key)
+{
+    return key + l->groups * GROUP * 2;
 }
 
 /* Two independent hashes of an address, one in each half. */
@@ -142,7 +150,7 @@ static uint64_t *slot_of(uintptr_t address, level **in)
 
 static size_t level_bytes(uint64_t groups)
 {
-    return sizeof(level) + groups * GROUP * 2 * sizeof(uint64_t);
+    return sizeof(level) + groups * GROUP * PLANES * sizeof(uint64_t);
 }
 
 static uint64_t groups_of(uint32_t index)
@@ -265,6 +273,9 @@ bool pp_live_table_insert(uintptr_t address, uint64_t value)
         return false;
     }
     __atomic_store_n(value_of(l, slot), value, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&table.keeps_births, __ATOMIC_RELAXED)) {
+        __atomic_store_n(birth_of(l, slot), pp_clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
+    }
     pp_live_filter_table *filter = __atomic_load_n(&pp_live_filter, __ATOMIC_ACQUIRE);
     uint64_t key = make_key(address, filter);
     pp_live_filter_add(filter, address);
@@ -323,6 +334,58 @@ void pp_live_table_remove_all(bool (*takes)(uint64_t value))
     }
 }
 
+/* ---- reading ---- */
+
+/* False if the slot is free, or changes meanwhile. */
+static bool read_slot(level *l, uint64_t *slot, pp_live_entry *entry)
+{
+    uint64_t key = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+    if (key == 0 || key & busy) {
+        return false;
+    }
+    *entry = (pp_live_entry){.address = key & address_mask,
+                             .value = __atomic_load_n(value_of(l, slot), __ATOMIC_ACQUIRE),
+                             .birth_ns = __atomic_load_n(birth_of(l, slot), __ATOMIC_ACQUIRE)};
+    uint64_t again = __atomic_load_n(slot, __ATOMIC_RELAXED);
+    return (again & address_mask) == entry->address && !(again & busy);
+}
+
+void pp_live_table_each(pp_live_table_visit *visit, void *context)
+{
+    uint32_t count = __atomic_load_n(&table.level_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < count; i++) {
+        level *l = table.levels[i];
+        for (uint64_t k = 0; k < l->groups * GROUP; k++) {
+            pp_live_entry entry;
+            if (read_slot(l, &l->words[k], &entry)) {
+                visit(&entry, context);
+            }
+        }
+    }
+}
+
+bool pp_live_table_find(uintptr_t address, pp_live_entry *entry)
+{
+    level *l = NULL;
+    uint64_t *slot = slot_of(address, &l);
+    return slot != NULL && read_slot(l, slot, entry) && entry->address == address;
+}
+
+void pp_live_table_keep_births(void)
+{
+    __atomic_store_n(&table.keeps_births, true, __ATOMIC_RELAXED);
+}
+
+bool pp_live_table_memory(uint32_t index, uintptr_t *start, size_t *bytes)
+{
+    if (index >= __atomic_load_n(&table.level_count, __ATOMIC_ACQUIRE)) {
+        return false;
+    }
+    *start = (uintptr_t)table.levels[index];
+    *bytes = level_bytes(table.levels[index]->groups);
+    return true;
+}
+
 size_t pp_live_table_count(void)
 {
     return __atomic_load_n(&table.entries, __ATOMIC_RELAXED);
@@ -333,8 +396,10 @@ size_t pp_live_table_bytes(void)
     const pp_live_filter_table *filter = __atomic_load_n(&pp_live_filter, __ATOMIC_ACQUIRE);
     size_t bytes = filter->mask + 1;
     uint32_t count = __atomic_load_n(&table.level_count, __ATOMIC_ACQUIRE);
+    bool births = __atomic_load_n(&table.keeps_births, __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < count; i++) {
-        bytes += level_bytes(table.levels[i]->groups);
+        uint64_t plane = table.levels[i]->groups * GROUP * sizeof(uint64_t);
+        bytes += sizeof(level) + plane * (births ? PLANES : PLANES - 1);
     }
     return bytes;
 }

@@ -7,9 +7,9 @@
  * When both groups of an address are full, a thread adds a level that is as large as all levels
  * together. Entries never move: a search reads each level.
  *
- *   levels[0]  keys [8][8] ... values [8][8] ...      128 groups
- *   levels[1]  keys [8][8][8][8] ...                  128 groups
- *   levels[2]  ...                                    256 groups, and so on
+ *   levels[0]  keys [8][8] ... values [8][8] ... births [8][8] ...   128 groups
+ *   levels[1]  keys [8][8][8][8] ...                                 128 groups
+ *   levels[2]  ...                                                   256 groups, and so on
  *
  *   key:  63    62 .... 57     56 ............ 0
  *         busy  filter's       address              0 = free
@@ -17,7 +17,8 @@
  *
  * An address belongs to one block at a time. The thread that allocated the block makes the entry
  * before any other thread knows the address. The thread that frees the block removes the entry
- * before the allocator can return the address again. Each block takes 20 to 40 bytes.
+ * before the allocator can return the address again. Each block takes 20 to 40 bytes, half as much
+ * more from pp_live_table_keep_births() on.
  *
  * Zone: HOOK.
  * Locks: none. One flag keeps two threads from growing the filter at once; nobody waits for it.
@@ -46,6 +47,25 @@ bool pp_live_table_remove(uintptr_t address, uint64_t *value);
 /* Removes each entry for which `takes` returns true; calls it with the value. Entries that are made
  * meanwhile may stay. */
 void pp_live_table_remove_all(bool (*takes)(uint64_t value));
+
+/* From now on the table has the time of each entry that is made. */
+void pp_live_table_keep_births(void);
+
+typedef struct pp_live_entry {
+    uintptr_t address;
+    uint64_t value;
+    uint64_t birth_ns; /* CLOCK_MONOTONIC; 0: not known */
+} pp_live_entry;
+
+/* Calls `visit` for each entry. Entries that are made or removed meanwhile may be missing. */
+typedef void pp_live_table_visit(const pp_live_entry *entry, void *context);
+void pp_live_table_each(pp_live_table_visit *visit, void *context);
+
+/* Reads the entry of the address. False if there is none, or it changes at this moment. */
+bool pp_live_table_find(uintptr_t address, pp_live_entry *entry);
+
+/* The memory of level `index`, from 0 on. False: there is no such level. */
+bool pp_live_table_memory(uint32_t index, uintptr_t *start, size_t *bytes);
 
 /* The number of entries; the bytes of the table and of the filter. */
 size_t pp_live_table_count(void);

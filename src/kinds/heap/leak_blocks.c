@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * leak_blocks.c: sorts the blocks, indexes their pages, and marks.
+ *
+ *   index[address >> 30] -> pages: bits   a candidate overlaps the page
+ *                                  first  the first block that overlaps the page
+ *
+ * With the usual rate of sampling, nearly every word ends at the first test or at a bit.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Tested by: unit.leak_blocks, e2e.leak
+ */
+#include "kinds/heap/leak_blocks.h"
+
+#include "base/compiler.h"
+#include "base/key_sort.h"
+#include "kinds/heap/heap.h"
+#include "kinds/heap/live_table.h"
+
+#include <errno.h>
+
+enum {
+    SLACK = 1024, /* for blocks that are made while they are counted */
+    PAGE_SHIFT = 12,
+    PAGE = 1 << PAGE_SHIFT,
+    GIB_SHIFT = 30,
+    ADDRESS_BITS = 48, /* of a pointer; the rest may be a tag */
+    GIBS = 1 << (ADDRESS_BITS - GIB_SHIFT),
+    PAGES = 1 << (GIB_SHIFT - PAGE_SHIFT),
+    IN_A_PAGE = PAGE / 8 + 2, /* the most blocks that begin in a page, and both neighbours */
+    EDGE_SHIFT = 16,
+    EDGES = 1 << EDGE_SHIFT, /* allocated at once */
+    EDGE_PARTS = 1 << (32 - EDGE_SHIFT)
+};
+
+static const uint64_t address_mask = (UINT64_C(1) << ADDRESS_BITS) - 1;
+
+struct pp_leak_pages {
+    uint64_t bits[PAGES / 64];
+    uint32_t first[PAGES]; /* index + 1; 0: none */
+};
+
+/* ---- the list ---- */
+
+typedef struct reader {
+    pp_leak_block *list;
+    uint32_t count, capacity;
+} reader;
+
+static void read_entry(const pp_live_entry *entry, void *context)
+{
+    reader *r = context;
+    if (r->count == r->capacity || entry->value == PP_HEAP_FOREIGN ||
+        entry->address > address_mask) {
+        return;
+    }
+    r->list[r->count++] = (pp_leak_block){.start = entry->address,
+                                          .size = pp_heap_block_size(entry->value),
+                                          .record = entry->value,
+                                          .birth_ns = entry->birth_ns};
+}
+
+static int sort_into(pp_leak_blocks *blocks, const reader *r, pp_arena *work, pp_arena *arena)
+{
+    pp_keyed *items = pp_arena_array_filled(work, r->count + 1, sizeof *items);
+    pp_keyed *spare = pp_arena_array_filled(work, r->count + 1, sizeof *spare);
+    blocks->list = pp_arena_array_filled(arena, r->count + 1, sizeof *blocks->list);
+    if (items == NULL || spare == NULL || blocks->list == NULL) {
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < r->count; i++) {
+        items[i] = (pp_keyed){.key = r->list[i].start, .index = i};
+    }
+    pp_key_sort(items, spare, r->count);
+    for (uint32_t i = 0; i < r->count; i++) {
+        blocks->list[i] = r->list[items[i].index];
+    }
+    blocks->count = r->count;
+    return 0;
+}
+
+/* ---- the index ---- */
+
+static struct pp_leak_pages *pages_of(const pp_leak_blocks *blocks, uintptr_t address)
+{
+    return blocks->index[address >> GIB_SHIFT];
+}
+
+static uint32_t page_in_gib(uintptr_t address)
+{
+    return (uint32_t)(address >> PAGE_SHIFT) & (PAGES - 1);
+}
+
+static uintptr_t last_byte(const pp_leak_block *block)
+{
+    return block->start + (block->size > 0 ? block->size - 1 : 0);
+}
+
+static bool index_block(pp_leak_blocks *blocks, uint32_t i, pp_arena *arena)
+{
+    uintptr_t last = last_byte(&blocks->list[i]) >> PAGE_SHIFT;
+    for (uintptr_t page = blocks->list[i].start >> PAGE_SHIFT; page <= last; page++) {
+        uintptr_t address = page << PAGE_SHIFT;
+        struct pp_leak_pages **pages = &blocks->index[address >> GIB_SHIFT];
+        *pages = *pages != NULL ? *pages : pp_arena_alloc(arena, sizeof **pages);
+        if (*pages == NULL) {
+            return false;
+        }
+        uint32_t *first = &(*pages)->first[page_in_gib(address)];
+        *first = *first != 0 ? *first : i + 1;
+    }
+    return true;
+}
+
+int pp_leak_blocks_read(pp_leak_blocks *blocks, pp_arena *arena)
+{
+    pp_arena work = PP_ARENA_INIT;
+    reader r = {.capacity = (uint32_t)pp_live_table_count() + SLACK};
+    *blocks = (pp_leak_blocks){0};
+    r.list = pp_arena_array(&work, r.capacity, sizeof *r.list);
+    int error = r.list == NULL ? -ENOMEM : 0;
+    if (error == 0) {
+        pp_live_table_each(read_entry, &r);
+        error = sort_into(blocks, &r, &work, arena);
+    }
+    pp_arena_release(&work);
+    blocks->index = pp_arena_array(arena, GIBS, sizeof(struct pp_leak_pages *));
+    if (error != 0 || blocks->index == NULL) {
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < blocks->count; i++) {
+        if (!index_block(blocks, i, arena)) {
+            return -ENOMEM;
+        }
+    }
+    if (blocks->count > 0) {
+        blocks->lowest = blocks->list[0].start;
+        blocks->span = last_byte(&blocks->list[blocks->count - 1]) + 1 - blocks->lowest;
+    }
+    blocks->candidates = blocks->count;
+    return 0;
+}
+
+/* ---- the block of an address ---- */
+
+/* The block that has the address, or ends there; NULL: none. */
+static pp_leak_block *find(const pp_leak_blocks *blocks, uintptr_t address)
+{
+    const struct pp_leak_pages *pages = pages_of(blocks, address);
+    uint32_t first = pages != NULL ? pages->first[page_in_gib(address)] : 0;
+    if (first == 0) {
+        return NULL;
+    }
+    uint32_t low = first - 1; /* the last block that begins at the address or before it */
+    uint32_t high = blocks->count - low < IN_A_PAGE ? blocks->count : low + IN_A_PAGE;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (blocks->list[middle].start <= address) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    pp_leak_block *block = &blocks->list[low];
+    return address >= block->start && address - block->start <= block->size ? block : NULL;
+}
+
+static bool has_candidate(const pp_leak_blocks *blocks, uintptr_t address)
+{
+    const struct pp_leak_pages *pages = pages_of(blocks, address);
+    uint32_t page = page_in_gib(address);
+    return pages != NULL && pages->bits[page / 64] >> page % 64 & 1;
+}
+
+static pp_leak_block *find_target(const pp_leak_blocks *blocks, uintptr_t address)
+{
+    if (has_candidate(blocks, address)) {
+        return find(blocks, address);
+    }
+    /* A block may end with its page. */
+    if (address % PAGE == 0 && has_candidate(blocks, address - 1)) {
+        pp_leak_block *block = find(blocks, address - 1);
+        return block != NULL && address - block->start == block->size ? block : NULL;
+    }
+    return NULL;
+}
+
+/* Memory of the allocator outside of all blocks. An allocator shares no page with others. */
+static bool is_free_memory(const pp_leak_blocks *blocks, uintptr_t address)
+{
+    if (!blocks->complete) {
+        return false;
+    }
+    const struct pp_leak_pages *pages = pages_of(blocks, address);
+    return address - blocks->break_start < blocks->break_limit - blocks->break_start ||
+           (pages != NULL && pages->first[page_in_gib(address)] != 0);
+}
+
+/* ---- marking ---- */
+
+static uint32_t index_of(const pp_leak_blocks *blocks, const pp_leak_block *block)
+{
+    return (uint32_t)(block - blocks->list);
+}
+
+void pp_leak_blocks_reach(pp_leak_blocks *blocks, uint32_t index)
+{
+    pp_leak_block *block = &blocks->list[index];
+    if (!block->reached) {
+        block->reached = true;
+        block->next = blocks->reached;
+        blocks->reached = index + 1;
+    }
+}
+
+const pp_leak_edge *pp_leak_blocks_edge(const pp_leak_blocks *blocks, uint32_t edge)
+{
+    return edge == 0 ? NULL : &blocks->edges[edge >> EDGE_SHIFT][edge & (EDGES - 1)];
+}
+
+/* Without memory for an edge, its target counts as reached. */
+static void add_edge(pp_leak_blocks *blocks, pp_leak_block *from, const pp_leak_block *to)
+{
+    uint32_t edge = blocks->edge_count + 1;
+    pp_leak_edge **part = &blocks->edges[edge >> EDGE_SHIFT];
+    if (*part == NULL) {
+        *part = pp_arena_array(blocks->of_pass, EDGES, sizeof **part);
+    }
+    if (*part == NULL || edge == UINT32_MAX) {
+        pp_leak_blocks_reach(blocks, index_of(blocks, to));
+        return;
+    }
+    (*part)[edge & (EDGES - 1)] =
+        (pp_leak_edge){.next = from->first_edge, .to = index_of(blocks, to)};
+    from->first_edge = edge;
+    blocks->edge_count = edge;
+}
+
+/* The word at `place` is the address of a candidate. */
+static void refer(pp_leak_blocks *blocks, uintptr_t place, pp_leak_block *to)
+{
+    pp_leak_block *from = find(blocks, place);
+    if (from != NULL && place - from->start >= from->size) {
+        from = NULL; /* after its end */
+    }
+    if (from == NULL) {
+        if (!is_free_memory(blocks, place)) {
+            pp_leak_blocks_reach(blocks, index_of(blocks, to));
+        }
+    } else if (from->reached) {
+        pp_leak_blocks_reach(blocks, index_of(blocks, to));
+    } else if (from != to) {
+        add_edge(blocks, from, to);
+    }
+}
+
+void pp_leak_blocks_look(void *of_blocks, uintptr_t address, const uint64_t *words, size_t count)
+{
+    pp_leak_blocks *blocks = of_blocks;
+    const uintptr_t lowest = blocks->lowest;
+    const uintptr_t span = blocks->span;
+    for (size_t i = 0; i < count; i++) {
+        uintptr_t word = words[i] & address_mask;
+        if (pp_likely(word - lowest > span)) {
+            continue;
+        }
+        pp_leak_block *to = find_target(blocks, word);
+        if (to != NULL && !to->reached) {
+            refer(blocks, address + i * sizeof *words, to);
+        }
+    }
+}
+
+/* ---- passes ---- */
+
+static void set_bits(pp_leak_blocks *blocks, const pp_leak_block *block)
+{
+    uintptr_t last = last_byte(block) >> PAGE_SHIFT;
+    for (uintptr_t page = block->start >> PAGE_SHIFT; page <= last; page++) {
+        uint32_t in_gib = page & (PAGES - 1);
+        pages_of(blocks, page << PAGE_SHIFT)->bits[in_gib / 64] |= UINT64_C(1) << in_gib % 64;
+    }
+}
+
+static void clear_bits(pp_leak_blocks *blocks)
+{
+    for (size_t i = 0; i < GIBS; i++) {
+        for (size_t k = 0; blocks->index[i] != NULL && k < PAGES / 64; k++) {
+            blocks->index[i]->bits[k] = 0;
+        }
+    }
+}
+
+int pp_leak_blocks_begin(pp_leak_blocks *blocks, pp_arena *of_pass)
+{
+    blocks->of_pass = of_pass;
+    blocks->edge_count = 0;
+    blocks->reached = 0;
+    blocks->edges = pp_arena_array(of_pass, EDGE_PARTS, sizeof(pp_leak_edge *));
+    if (blocks->edges == NULL) {
+        return -ENOMEM;
+    }
+    clear_bits(blocks);
+    for (uint32_t i = 0; i < blocks->count; i++) {
+        blocks->list[i].first_edge = 0;
+        if (!blocks->list[i].reached) {
+            set_bits(blocks, &blocks->list[i]);
+        }
+    }
+    return 0;
+}
+
+void pp_leak_blocks_end(pp_leak_blocks *blocks)
+{
+    while (blocks->reached != 0) {
+        pp_leak_block *block = &blocks->list[blocks->reached - 1];
+        blocks->reached = block->next;
+        const pp_leak_edge *edge = pp_leak_blocks_edge(blocks, block->first_edge);
+        for (; edge != NULL; edge = pp_leak_blocks_edge(blocks, edge->next)) {
+            pp_leak_blocks_reach(blocks, edge->to);
+        }
+    }
+    blocks->candidates = 0;
+    for (uint32_t i = 0; i < blocks->count; i++) {
+        blocks->candidates += !blocks->list[i].reached;
+    }
+}

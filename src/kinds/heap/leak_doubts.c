@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * leak_doubts.c: finds the heads of lost structures, by two searches of the edges in depth
+ * [Kosaraju, Sharir], and compares them with the threads.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Tested by: unit.leak_blocks, e2e.leak
+ */
+#include "kinds/heap/leak_doubts.h"
+
+#include "base/sort.h"
+
+enum { OUTERMOST = 2 /* frames: _start and its callee, or clone and its callee */ };
+
+typedef struct graph {
+    const pp_leak_blocks *blocks;
+    uint32_t *cursor; /* the next edge of a block */
+    uint32_t *above;  /* in the search: the block from which it came, index + 1 */
+    uint8_t *seen;    /* by the first, by both */
+    uint32_t *order;  /* blocks, as the first search ends with them */
+    uint32_t ended;
+    uint32_t *heads; /* the end of `order` */
+    uint32_t head_count;
+} graph;
+
+/* Follows edges in depth from `root`, which is not seen, to blocks that were seen less than
+ * `round` times. */
+static void follow(graph *g, uint32_t root, uint8_t round)
+{
+    const pp_leak_block *list = g->blocks->list;
+    uint32_t at = root + 1;
+    g->seen[root] = round;
+    g->above[root] = 0;
+    g->cursor[root] = list[root].first_edge;
+    while (at != 0) {
+        uint32_t i = at - 1;
+        const pp_leak_edge *edge = pp_leak_blocks_edge(g->blocks, g->cursor[i]);
+        if (edge == NULL) {
+            at = g->above[i];
+            if (round == 1) {
+                g->order[g->ended++] = i;
+            }
+            continue;
+        }
+        g->cursor[i] = edge->next;
+        if (!list[edge->to].reached && g->seen[edge->to] < round) {
+            g->seen[edge->to] = round;
+            g->above[edge->to] = at;
+            g->cursor[edge->to] = list[edge->to].first_edge;
+            at = edge->to + 1;
+        }
+    }
+}
+
+/* The second search goes backwards through `order`, and leaves room for the heads. */
+static void find_heads(graph *g)
+{
+    for (uint32_t i = 0; i < g->blocks->count; i++) {
+        if (!g->blocks->list[i].reached && g->seen[i] == 0) {
+            follow(g, i, 1);
+        }
+    }
+    g->heads = g->order + g->ended;
+    for (uint32_t k = g->ended; k-- > 0;) {
+        uint32_t i = g->order[k];
+        if (g->seen[i] == 1) {
+            follow(g, i, 2);
+            *--g->heads = i;
+            g->head_count++;
+        }
+    }
+}
+
+static const pp_trie_stack *stack_of(const pp_leak_blocks *blocks, uint32_t index)
+{
+    return pp_heap_block_bucket(blocks->list[index].record)->stack;
+}
+
+static int compare_stacks(const void *a, const void *b, void *of_blocks)
+{
+    uintptr_t x = (uintptr_t)stack_of(of_blocks, *(const uint32_t *)a);
+    uintptr_t y = (uintptr_t)stack_of(of_blocks, *(const uint32_t *)b);
+    return (x > y) - (x < y);
+}
+
+/* ---- threads ---- */
+
+static bool is_root_of(const pp_thread_row *row, const pp_trie_stack *stack)
+{
+    for (uint32_t i = 1; i <= OUTERMOST; i++) {
+        if (row->depth < i || stack->depth < i ||
+            row->pc[row->depth - i] != stack->pc[stack->depth - i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The other threads that may hold a block that was allocated there. A stack that is not whole may
+ * be of any thread. */
+static uint32_t count_holders(const pp_leak_stacks *stacks, const pp_trie_stack *stack)
+{
+    uint32_t holders = 0;
+    uint32_t unknown = 0;
+    bool known = false;
+    for (size_t i = 0; i < stacks->threads.count; i++) {
+        const pp_thread_row *row = &stacks->threads.rows[i];
+        bool same = is_root_of(row, stack);
+        known |= same;
+        holders += i > 0 && same;
+        unknown += i > 0 && !row->whole;
+    }
+    uint32_t others = stacks->threads.count > 0 ? (uint32_t)stacks->threads.count - 1 : 0;
+    return stacks->unseen + (known ? holders + unknown : others);
+}
+
+uint32_t pp_leak_doubts_leave_out(pp_leak_blocks *blocks, const pp_leak_stacks *stacks,
+                                  pp_arena *arena)
+{
+    uint32_t before = blocks->candidates;
+    graph g = {.blocks = blocks,
+               .cursor = pp_arena_array(arena, blocks->count + 1, sizeof(uint32_t)),
+               .above = pp_arena_array(arena, blocks->count + 1, sizeof(uint32_t)),
+               .order = pp_arena_array(arena, blocks->count + 1, sizeof(uint32_t)),
+               .seen = pp_arena_array(arena, blocks->count + 1, sizeof(uint8_t))};
+    if (arena->failed) {
+        for (uint32_t i = 0; i < blocks->count; i++) {
+            blocks->list[i].reached = true;
+        }
+        blocks->candidates = 0;
+        return before;
+    }
+    find_heads(&g);
+    pp_sort(g.heads, g.head_count, sizeof *g.heads, compare_stacks, blocks);
+    for (uint32_t first = 0, last = 0; first < g.head_count; first = last) {
+        const pp_trie_stack *stack = stack_of(blocks, g.heads[first]);
+        for (last = first; last < g.head_count && stack_of(blocks, g.heads[last]) == stack;) {
+            last++;
+        }
+        for (uint32_t i = first; last - first <= count_holders(stacks, stack) && i < last; i++) {
+            pp_leak_blocks_reach(blocks, g.heads[i]);
+        }
+    }
+    pp_leak_blocks_end(blocks);
+    return before - blocks->candidates;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * leak_search.c: the passes of a search.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Locks: `searching`.
+ * Tested by: e2e.leak, stress.leak_storm
+ */
+#include "kinds/heap/leak_search.h"
+
+#include "kinds/heap/heap.h"
+#include "kinds/heap/leak_doubts.h"
+#include "kinds/heap/leak_memory.h"
+#include "kinds/heap/leak_stacks.h"
+#include "kinds/heap/live_table.h"
+#include "sys/clock.h"
+#include "sys/lock.h"
+#include "sys/own_threads.h"
+#include "sys/safe_read.h"
+#include "sys/tasks.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+    PASSES = 3,
+    PAUSE_NS = 20000000,  /* between two passes: a pointer that moves is elsewhere by then */
+    CONTENTS_BYTES = 1024 /* of a block, that must not change */
+};
+
+static const uint64_t patience_ns = 5000000000;
+
+static pp_lock searching;
+
+void pp_leaks_after_fork_in_child(void)
+{
+    pp_lock_release(&searching);
+}
+
+/* ---- what is left out ---- */
+
+static void hide_chunk(uintptr_t start, size_t bytes, void *memory)
+{
+    pp_leak_memory_hide(memory, start, start + bytes);
+}
+
+/* The library's own references to blocks. */
+static void hide_own(pp_leak_memory *memory, const pp_arena *arena, const pp_arena *of_pass)
+{
+    uintptr_t start = 0;
+    size_t bytes = 0;
+    pp_arena_each(arena, hide_chunk, memory);
+    pp_arena_each(of_pass, hide_chunk, memory);
+    for (uint32_t i = 0; pp_live_table_memory(i, &start, &bytes); i++) {
+        pp_leak_memory_hide(memory, start, start + bytes);
+    }
+}
+
+/* ---- one pass ---- */
+
+typedef struct search {
+    pp_arena *arena;
+    pp_arena of_pass;
+    pp_leaks *leaks;
+    pp_leak_stacks stacks;
+    uintptr_t sp; /* of the calling thread: what is below is of the search */
+    bool alone;   /* no other thread can change memory */
+} search;
+
+static void find_break(pp_leak_blocks *blocks, const pp_leak_memory *memory)
+{
+    for (size_t i = 0; i < memory->range_count; i++) {
+        if (memory->ranges[i].program_break) {
+            blocks->break_start = memory->ranges[i].at.start;
+            blocks->break_limit = memory->ranges[i].at.limit;
+        }
+    }
+}
+
+static int pass(search *s)
+{
+    pp_leaks *leaks = s->leaks;
+    pp_leak_memory memory;
+    pp_leak_stacks_release(&s->stacks); /* its rows are in the arena */
+    pp_arena_release(&s->of_pass);
+    int error = pp_leak_blocks_begin(&leaks->blocks, &s->of_pass);
+    if (error == 0) {
+        error = pp_leak_memory_list(&memory, &s->of_pass);
+    }
+    if (error == 0) {
+        error = pp_leak_stacks_read(&s->stacks, s->sp, s->alone, &memory, &s->of_pass);
+    }
+    if (error != 0) {
+        return error;
+    }
+    find_break(&leaks->blocks, &memory);
+    hide_own(&memory, s->arena, &s->of_pass);
+    pp_leak_memory_hidden_end(&memory);
+    error = pp_leak_memory_read(&memory, pp_leak_blocks_look, &leaks->blocks);
+    if (error == 0) {
+        error = pp_leak_stacks_read_moved(&s->stacks, &memory, pp_leak_blocks_look, &leaks->blocks);
+    }
+    pp_leak_blocks_end(&leaks->blocks);
+    leaks->passes++;
+    leaks->bytes_read = memory.bytes_read;
+    leaks->bytes_swapped = memory.bytes_swapped;
+    leaks->bytes_refused = memory.bytes_refused;
+    return error;
+}
+
+/* ---- is it still the same block ---- */
+
+static uint64_t sum_contents(const pp_leak_block *block)
+{
+    uint64_t words[CONTENTS_BYTES / sizeof(uint64_t)];
+    size_t size = block->size < sizeof words ? block->size : sizeof words;
+    size_t got = pp_safe_copy_part(words, block->start, size) / sizeof *words;
+    uint64_t sum = got;
+    for (size_t i = 0; i < got; i++) {
+        sum = (sum ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        sum ^= sum >> 32;
+    }
+    return sum;
+}
+
+static void sum_candidates(pp_leak_blocks *blocks)
+{
+    for (uint32_t i = 0; i < blocks->count; i++) {
+        if (!blocks->list[i].reached) {
+            blocks->list[i].contents = sum_contents(&blocks->list[i]);
+        }
+    }
+}
+
+/* Who writes to a block has a pointer to it. */
+static bool is_unchanged(const pp_leak_block *block)
+{
+    pp_live_entry entry;
+    return pp_live_table_find(block->start, &entry) && entry.value == block->record &&
+           entry.birth_ns == block->birth_ns && sum_contents(block) == block->contents;
+}
+
+static void leave_out_changed(pp_leak_blocks *blocks)
+{
+    for (uint32_t i = 0; i < blocks->count; i++) {
+        if (!blocks->list[i].reached && !is_unchanged(&blocks->list[i])) {
+            pp_leak_blocks_reach(blocks, i);
+        }
+    }
+    pp_leak_blocks_end(blocks);
+}
+
+/* ---- a search ---- */
+
+static void wait_a_little(void)
+{
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    pp_system_call(SYS_nanosleep, &pause, NULL);
+}
+
+static int search_on(search *s)
+{
+    pp_leaks *leaks = s->leaks;
+    int error = pp_leak_blocks_read(&leaks->blocks, s->arena);
+    leaks->blocks.complete = s->alone && pp_heap_has_all();
+    unsigned wanted = s->alone ? 1 : PASSES;
+    while (error == 0 && leaks->passes < wanted && leaks->blocks.candidates > 0) {
+        uint32_t before = leaks->blocks.candidates;
+        if (leaks->passes > 0) {
+            wait_a_little();
+        }
+        error = pass(s);
+        if (error == 0 && leaks->passes == 1) {
+            sum_candidates(&leaks->blocks);
+        } else {
+            leaks->moved += before - leaks->blocks.candidates;
+        }
+    }
+    if (error == 0 && leaks->blocks.candidates > 0 && !s->alone) {
+        leave_out_changed(&leaks->blocks);
+        leaks->in_doubt = pp_leak_doubts_leave_out(&leaks->blocks, &s->stacks, &s->of_pass);
+    }
+    return error;
+}
+
+/* The callers' frames have what their registers had. */
+static __attribute__((noinline)) int find_below(pp_arena *arena, pp_leaks *leaks)
+{
+    search s = {.arena = arena,
+                .of_pass = PP_ARENA_INIT,
+                .leaks = leaks,
+                .sp = (uintptr_t)__builtin_frame_address(0),
+                .alone = pp_tasks_count_all() == 1};
+    *leaks = (pp_leaks){.now_ns = pp_clock_ns(CLOCK_MONOTONIC)};
+    pp_live_table_keep_births();
+    if (!pp_lock_take_within(&searching, pp_task_self(), patience_ns)) {
+        return -EBUSY;
+    }
+    int error = search_on(&s);
+    pp_leak_stacks_release(&s.stacks);
+    pp_arena_release(&s.of_pass);
+    pp_lock_release(&searching);
+    return error;
+}
+
+int pp_leaks_find(pp_arena *arena, pp_leaks *leaks)
+{
+    __builtin_unwind_init(); /* the registers of the caller lie in this frame */
+    int error = find_below(arena, leaks);
+    __asm__ volatile("" ::: "memory"); /* no tail call */
+    return error;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_leak_blocks.c: which words are the address of a block, and which blocks are reached.
+ */
+#include "kinds/heap/leak_blocks.h"
+
+#include "base/stack_hash.h"
+#include "kinds/heap/heap_buckets.h"
+#include "kinds/heap/leak_doubts.h"
+#include "kinds/heap/live_table.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Addresses of no memory: nothing reads the blocks. */
+static const uintptr_t somewhere = UINT64_C(0x7e5000000000);
+static const uintptr_t outside = UINT64_C(0x7e6000000000);
+
+enum { MAX_BLOCKS = 64 };
+
+typedef struct scene {
+    uintptr_t start[MAX_BLOCKS];
+    unsigned count;
+    pp_arena arena, of_pass;
+    pp_leak_blocks blocks;
+} scene;
+
+static void add(scene *s, uintptr_t start, uint64_t size, uintptr_t site)
+{
+    const uintptr_t pcs[] = {site, 0x2000, 0x1000};
+    pp_heap_block block = pp_heap_block_find(pcs, 3, pp_stack_hash(pcs, 3), size, 1, NULL);
+    assert_true(block != 0);
+    assert_true(pp_live_table_insert(start, block));
+    s->start[s->count++] = start;
+}
+
+static void begin(scene *s)
+{
+    assert_int_equal(pp_leak_blocks_read(&s->blocks, &s->arena), 0);
+    assert_int_equal(s->blocks.count, s->count);
+    assert_int_equal(pp_leak_blocks_begin(&s->blocks, &s->of_pass), 0);
+}
+
+static void end(scene *s)
+{
+    for (unsigned i = 0; i < s->count; i++) {
+        uint64_t value = 0;
+        assert_true(pp_live_table_remove(s->start[i], &value));
+    }
+    pp_arena_release(&s->of_pass);
+    pp_arena_release(&s->arena);
+    *s = (scene){.count = 0};
+}
+
+static void look(scene *s, uintptr_t place, uint64_t word)
+{
+    pp_leak_blocks_look(&s->blocks, place, &word, 1);
+}
+
+/* Whether a word at a place that is in no block reaches the one block. */
+static bool refers(uint64_t word, uintptr_t start, uint64_t size)
+{
+    scene s = {.count = 0};
+    add(&s, start, size, 0x3000);
+    begin(&s);
+    look(&s, outside, word);
+    pp_leak_blocks_end(&s.blocks);
+    bool reached = s.blocks.candidates == 0;
+    end(&s);
+    return reached;
+}
+
+static void words_are_addresses(void **state)
+{
+    (void)state;
+    pp_live_table_init();
+    const uintptr_t at = somewhere + 0x120;
+    assert_true(refers(at, at, 100));
+    assert_true(refers(at + 50, at, 100));
+    assert_true(refers(at + 100, at, 100)); /* just after it */
+    assert_false(refers(at + 101, at, 100));
+    assert_false(refers(at - 1, at, 100));
+    assert_true(refers(at | 3, at, 100));
+    assert_true(refers(at | UINT64_C(0xa5) << 56, at, 100));
+    assert_true(refers(at, at, 0));
+    assert_false(refers(at + 1, at, 0));
+    assert_true(refers(somewhere + 8192, somewhere, 8192)); /* its end is that of a page */
+    assert_true(refers(somewhere + 8191, somewhere, 8192));
+    assert_true(refers(somewhere + (1 << 30) + 5, somewhere + (1 << 30) - 100, 200));
+    assert_false(refers(0, at, 100));
+    assert_false(refers(UINT64_MAX, at, 100));
+}
+
+/* The end of a block is the beginning of the next one. */
+static void an_address_is_of_one_block(void **state)
+{
+    (void)state;
+    scene s = {.count = 0};
+    add(&s, somewhere, 64, 0x3000);
+    add(&s, somewhere + 64, 64, 0x3000);
+    begin(&s);
+    look(&s, outside, somewhere + 64);
+    pp_leak_blocks_end(&s.blocks);
+    assert_int_equal(s.blocks.candidates, 1);
+    assert_false(s.blocks.list[0].reached);
+    assert_true(s.blocks.list[1].reached);
+    end(&s);
+}
+
+/* A list is looked at from its end and from its head; a ring that nothing refers to stays. */
+static void edges_are_followed(void **state)
+{
+    (void)state;
+    scene s = {.count = 0};
+    for (unsigned i = 0; i < 30; i++) {
+        add(&s, somewhere + i * 4096, 64, 0x3000 + i);
+    }
+    begin(&s);
+    for (unsigned i = 9; i-- > 0;) {
+        look(&s, somewhere + i * 4096 + 8, somewhere + (i + 1) * 4096);
+    }
+    look(&s, outside, somewhere);
+    for (unsigned i = 10; i < 20; i++) {
+        look(&s, somewhere + i * 4096 + 8, somewhere + (i == 19 ? 10 : i + 1) * 4096);
+    }
+    look(&s, somewhere + 20 * 4096 + 8, somewhere + 20 * 4096);  /* itself */
+    look(&s, somewhere + 21 * 4096 + 64, somewhere + 22 * 4096); /* not in the block any more */
+    pp_leak_blocks_end(&s.blocks);
+    for (unsigned i = 0; i < 30; i++) {
+        assert_int_equal(s.blocks.list[i].reached, i < 10 || i == 22);
+    }
+
+    /* Another pass looks for the rest: the ring's way in is found. */
+    pp_arena_release(&s.of_pass);
+    assert_int_equal(pp_leak_blocks_begin(&s.blocks, &s.of_pass), 0);
+    look(&s, outside, somewhere + 15 * 4096);
+    for (unsigned i = 10; i < 20; i++) {
+        look(&s, somewhere + i * 4096 + 8, somewhere + (i == 19 ? 10 : i + 1) * 4096);
+    }
+    pp_leak_blocks_end(&s.blocks);
+    for (unsigned i = 0; i < 30; i++) {
+        assert_int_equal(s.blocks.list[i].reached, i < 20 || i == 22);
+    }
+    end(&s);
+}
+
+/* If every block is known, other words in pages with blocks are in free memory. */
+static void free_memory_does_not_count(void **state)
+{
+    (void)state;
+    for (unsigned complete = 0; complete < 2; complete++) {
+        scene s = {.count = 0};
+        add(&s, somewhere + 64, 64, 0x3000);
+        begin(&s);
+        s.blocks.complete = complete;
+        look(&s, somewhere + 1024, somewhere + 64);
+        pp_leak_blocks_end(&s.blocks);
+        assert_int_equal(s.blocks.candidates, complete);
+        end(&s);
+    }
+    scene s = {.count = 0};
+    add(&s, somewhere + 64, 64, 0x3000);
+    begin(&s);
+    s.blocks.complete = true;
+    look(&s, somewhere + 4096, somewhere + 64);
+    pp_leak_blocks_end(&s.blocks);
+    assert_int_equal(s.blocks.candidates, 0);
+    end(&s);
+}
+
+/* Of a place that has lost no more structures than there are threads, each may be in a register. */
+static void threads_are_in_doubt(void **state)
+{
+    (void)state;
+    const uintptr_t root[] = {0x2000, 0x1000};
+    pp_thread_row rows[3] = {{.tid = 1, .whole = true, .depth = 2, .pc = root},
+                             {.tid = 2, .whole = true, .depth = 2, .pc = root},
+                             {.tid = 3, .whole = true, .depth = 2, .pc = root}};
+    for (unsigned lists = 1; lists <= 4; lists++) {
+        pp_leak_stacks stacks = {.threads = {.rows = rows, .count = 3}};
+        scene s = {.count = 0};
+        for (unsigned i = 0; i < lists * 5; i++) {
+            add(&s, somewhere + i * 256, 64, i % 5 == 0 ? 0x3000 : 0x4000);
+        }
+        begin(&s);
+        for (unsigned i = 0; i < lists * 5; i++) { /* lists, and a ring */
+            unsigned next = i % 5 == 4 ? i - 4 : i + 1;
+            if (i % 5 != 4 || i < 5) {
+                look(&s, somewhere + i * 256, somewhere + next * 256);
+            }
+        }
+        pp_leak_blocks_end(&s.blocks);
+        assert_int_equal(s.blocks.candidates, lists * 5);
+        uint32_t in_doubt = pp_leak_doubts_leave_out(&s.blocks, &stacks, &s.of_pass);
+        assert_int_equal(in_doubt, lists <= 2 ? lists * 5 : 0);
+        assert_int_equal(s.blocks.candidates, lists <= 2 ? 0 : lists * 5);
+        end(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_are_addresses),  cmocka_unit_test(an_address_is_of_one_block),
+        cmocka_unit_test(edges_are_followed),   cmocka_unit_test(free_memory_does_not_count),
+        cmocka_unit_test(threads_are_in_doubt),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
