@@ -25,6 +25,7 @@ static const cp_record_traits table[] = {
     {"thread", .no_rate = "thread has no rate", .is_state = true},
     {"fd", .no_rate = "fd has no rate", .empty = "the command had no descriptor open",
      .is_state = true},
+    {"wall", .rate_ends = "", .most = 1000, .empty = "the command ended at once", .adds_up = true},
     {"peak", .no_rate = "peak takes its rate from heap:BYTES",
      .empty = "the command allocated too little to be sampled; try -e heap:1,peak"},
     {"leak", .rate_ends = "kmgKMG",
@@ -95,7 +96,8 @@ static bool is_rate(const char *text, const char *ends)
 static bool is_good(const word *w, const cp_record_traits *traits)
 {
     return w->fits &&
-           (!w->has_rate || (traits->rate_ends && is_rate(w->kind.rate, traits->rate_ends)));
+           (!w->has_rate || (traits->rate_ends && is_rate(w->kind.rate, traits->rate_ends) &&
+                             (!traits->most || strtol(w->kind.rate, NULL, 10) <= traits->most)));
 }
 
 static cp_record_kind *find_kind(cp_record_kinds *kinds, const char *name)
@@ -154,14 +156,20 @@ static int refuse(const word *w, const char *typed, size_t length)
                             "then cpprof top --sample alloc_space");
     }
     if (!traits || !w->has_rate) {
-        return cp_bad_usage("record",
-                            "record: -e: expected cpu, heap, peak, leak, block, mutex, thread or "
-                            "fd, found '%.*s'%s",
-                            (int)length, typed, suggest(w->kind.name, near));
+        return cp_bad_usage(
+            "record",
+            "record: -e: expected cpu, heap, peak, leak, wall, block, mutex, thread or "
+            "fd, found '%.*s'%s",
+            (int)length, typed, suggest(w->kind.name, near));
     }
     if (traits->no_rate) {
         return cp_bad_usage("record", "record: -e: %s, found '%.*s'", traits->no_rate, rate_length,
                             rate + 1);
+    }
+    if (traits->most) {
+        return cp_bad_usage("record",
+                            "record: -e: expected a number from 1 to %ld after %s:, found '%.*s'",
+                            traits->most, traits->name, rate_length, rate + 1);
     }
     return cp_bad_usage("record", "record: -e: expected a number after %s:, found '%.*s'",
                         traits->name, rate_length, rate + 1);

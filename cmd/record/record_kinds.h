@@ -17,6 +17,7 @@ enum { CP_RECORD_KINDS_MAX = 16, CP_RECORD_KIND_BYTES = 16 };
 typedef struct cp_record_traits {
     const char *name;
     const char *rate_ends; /* letters that may follow the digits of a rate; NULL: no rate */
+    long most;             /* the largest rate; 0: there is none */
     const char *no_rate;   /* why the kind has no rate */
     const char *empty;     /* why a profile of the kind may have no sample */
     bool adds_up;          /* a program's profiles add up; else the last one has all before */

@@ -60,32 +60,42 @@ static bool is_contention(const cp_record_kind *kind)
     return strcmp(kind->name, "block") == 0 || strcmp(kind->name, "mutex") == 0;
 }
 
+/* A kind that is recorded for the time of a request. NULL: the kind is not. Else its name there. */
+static const char *timed_name(const cp_record_kind *kind)
+{
+    return strcmp(kind->name, "cpu") == 0    ? "profile"
+           : strcmp(kind->name, "wall") == 0 ? "wall"
+                                             : NULL;
+}
+
 /* Whether the kind is turned on first, and asked for at the end: in a process that has recorded
  * nothing before, its profile is that of the time between. */
 static bool is_begun(const cp_record_kind *kind)
 {
-    return strcmp(kind->name, "cpu") != 0 && strcmp(kind->name, "thread") != 0 &&
-           !is_contention(kind);
+    return !timed_name(kind) && strcmp(kind->name, "thread") != 0 && !is_contention(kind);
 }
 
 static request request_of(const char *root, const cp_record_kind *kind, bool was_off,
                           const cp_record_options *options)
 {
-    bool is_cpu = strcmp(kind->name, "cpu") == 0;
+    const char *timed = timed_name(kind);
     bool is_change = was_off ? is_contention(kind) : kind->rate[0] || is_contention(kind);
     const char *rate = was_off && !kind->rate[0] ? "1" : kind->rate;
     long seconds = seconds_of(options);
     char *parameters;
 
-    if (is_cpu) {
+    if (timed && strcmp(timed, "profile") == 0) {
         parameters = cp_heap_printf("?seconds=%ld&hz=%ld", seconds, options->hz);
+    } else if (timed) {
+        parameters =
+            cp_heap_printf("?seconds=%ld%s%s", seconds, kind->rate[0] ? "&hz=" : "", kind->rate);
     } else if (is_change) {
         parameters = cp_heap_printf("?seconds=%ld%s%s", seconds, rate[0] ? "&rate=" : "", rate);
     } else {
         parameters = cp_heap_printf("%s", "");
     }
-    request r = {.source = cp_source_address(root, is_cpu ? "profile" : kind->name, parameters),
-                 .takes_time = is_cpu || is_change};
+    request r = {.source = cp_source_address(root, timed ? timed : kind->name, parameters),
+                 .takes_time = timed || is_change};
     free(parameters);
     return r;
 }

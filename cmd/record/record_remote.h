@@ -11,7 +11,7 @@
 /*
  * Asks for a profile of each kind, all at the same time, writes them, and prints what was found.
  *
- *   cpu                        of the next options->duration_ms (0: 10 seconds)
+ *   cpu, wall                  of the next options->duration_ms (0: 10 seconds)
  *   block, mutex, KIND:RATE    what changes in that time
  *   other kinds                as they are at its end
  *

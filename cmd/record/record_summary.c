@@ -32,7 +32,7 @@
 #define SUMMARY_ROWS 10
 #define MAX_HZ       1000000
 
-#define SUMMARY_PROCESSES 5
+#define SUMMARY_VALUES 5
 
 /* The small programs that a shell starts take less. */
 #define LEAST_CHILDREN_SECONDS 0.05
@@ -167,22 +167,22 @@ static int init_report(cp_report *report, cp_profile *profile, cp_report_options
     return status;
 }
 
-/* Prints what each program has of the total, if there are several. */
-static void print_processes(const cp_report *report)
+/* Prints what each value of a label has of the total, if there are several. */
+static void print_values(const cp_report *report, const char *key)
 {
     cp_tags tags;
     cp_tags_init(&tags, report);
     uint32_t first = 0, end = 0;
-    while (first < tags.count && strcmp(tags.rows[first].key, "process") != 0) {
+    while (first < tags.count && strcmp(tags.rows[first].key, key) != 0) {
         first = cp_tags_end(&tags, first);
     }
     if (first < tags.count) {
         end = cp_tags_end(&tags, first);
     }
     if (end - first > 1) {
-        fputs("By process:\n", stderr);
+        fprintf(stderr, "By %s:\n", key);
     }
-    for (uint32_t i = first; end - first > 1 && i < end && i - first < SUMMARY_PROCESSES; i++) {
+    for (uint32_t i = first; end - first > 1 && i < end && i - first < SUMMARY_VALUES; i++) {
         char *value = cp_report_value(report, tags.rows[i].sum);
         char percent[CP_PERCENT_BYTES];
 
@@ -216,7 +216,10 @@ static void print_top(cp_record_summary *summary, size_t kind, cp_profile *profi
         cp_report_build_graph(&report, false);
         cp_report_print_summary(&report, stderr);
         cp_report_print_rows(&report, stderr);
-        print_processes(&report);
+        print_values(&report, "process");
+        if (strcmp(name, "wall") == 0) {
+            print_values(&report, "state");
+        }
         cp_nameless_advise(&report);
         summary->shown[kind] = true;
         summary->sample[kind] = options.sample;

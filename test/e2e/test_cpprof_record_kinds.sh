@@ -76,6 +76,18 @@ inherited=$(python3 -c 'import os; print(len(os.listdir("/proc/self/fd")) - 1)')
 expect_equal "descriptors" "$inherited" "$(weight state.fd.pb.gz.raw)"
 expect_at_least "peak" 5000000 "$(blocks_of state.peak.pb.gz.raw | cut -d ' ' -f 4)"
 
+# Where time passes, also of the processes that the command starts: all of it is there, and its states are named.
+"$cpprof" record -e wall:100,cpu -o waits.pb.gz sh -c 'sleep 0.5; exit 0' 2>err || fail "$(cat err)"
+expect_contains "the states" err "By state:"
+grep -q '% *sleep$' err || fail "no time of state sleep: $(cat err)"
+grep -q '% *child$' err || fail "no time of state child: $(cat err)"
+raw waits.wall.pb.gz
+expect_contains "the rate" waits.wall.pb.gz.raw "Period: 10000000"
+raw waits.cpu.pb.gz
+expect_contains "the other kind" waits.cpu.pb.gz.raw "PeriodType: cpu nanoseconds"
+slept=$("$cpprof" top --json --tagfocus state=sleep waits.wall.pb.gz | python3 -c 'import json, sys; print(sum(r["flat"] for r in json.load(sys.stdin)["rows"]))')
+expect_at_least "time of sleep, in ns" 400000000 "$slept"
+
 # A wrapper whose child uses the time; and threads whose waits never end.
 "$cpprof" record --no-subprocesses -o wrapper.pb.gz sh -c "\"$BUILD/test/cpprof/victim\" burn 0.3; exit 0" 2>err || fail "$(cat err)"
 expect_contains "a wrapper" err "without --no-subprocesses they are recorded too"

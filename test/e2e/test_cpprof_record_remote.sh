@@ -30,15 +30,18 @@ type_of() { "$cpprof" top --json "$1" | sed 's/.*"type":"\([^"]*\)".*/\1/'; }
 for source in "-p $guest" "unix:$work/http.sock" "unix:$work/http.sock:/debug/pprof/"; do
     rm -f p.*
     # shellcheck disable=SC2086 # words
-    record 0 -e cpu,heap,mutex,thread,threadcreate -d 1 -o p.pb.gz $source
-    for kind in cpu heap mutex thread threadcreate; do
+    record 0 -e cpu,heap,mutex,thread,threadcreate,wall:50 -d 1 -o p.pb.gz $source
+    for kind in cpu heap mutex thread threadcreate wall; do
         expect_contains "what is said of $source" err "wrote p.$kind.pb.gz (1 process)"
     done
     expect_contains "the next command" err "cpprof top --cum p."
-    expect_equal "types with $source" "cpu inuse_space delay thread threadcreate" \
-        "$(for kind in cpu heap mutex thread threadcreate; do type_of p.$kind.pb.gz; done | tr '\n' ' ' | sed 's/ $//')"
+    expect_equal "types with $source" "cpu inuse_space delay thread threadcreate wall" \
+        "$(for kind in cpu heap mutex thread threadcreate wall; do type_of p.$kind.pb.gz; done | tr '\n' ' ' | sed 's/ $//')"
     raw p.cpu.pb.gz
     expect_contains "the time of the CPU profile" p.cpu.pb.gz.raw "Duration: 1"
+    raw p.wall.pb.gz
+    expect_contains "the time of the wall-clock profile" p.wall.pb.gz.raw "Duration: 1"
+    expect_contains "its rate" p.wall.pb.gz.raw "Period: 20000000"
     raw p.mutex.pb.gz
     expect_contains "the time of the mutex profile" p.mutex.pb.gz.raw "Duration: 1"
 done

@@ -66,6 +66,7 @@ static void words(void **state)
     expect_words("mutex,heap", "mutex,heap");
     expect_words("heap:1", "heap:1");
     expect_words("heap:64K,block:1000,mutex:10,cpu", "heap:64K,block:1000,mutex:10,cpu:100");
+    expect_words("wall,cpu,wall:1000", "wall:1000,cpu:100");
     expect_words("heap,cpu,heap:2m", "heap:2m,cpu:100"); /* each once, the last rate */
     expect_words("block:999999999999999", "block:999999999999999");
 }
@@ -85,6 +86,7 @@ static void refusals(void **state)
         "cpus",     "cp",       "thread:1",  "cpu:100",
         "heap:",    "heap:k",   "heap:0",    "heap:x",
         "block:-1", "block:1k", "mutex:1:2", "block:9999999999999999",
+        "wall:0",   "wall:x",   "wall:1001", "wall:50k",
         "toy:",     "toy:x",    "toys",      "toy:5555555555555555",
         "toy=5",    ":5"};
     (void)state;
