@@ -28,14 +28,24 @@ for seconds in 1 3; do
 done
 wait_until has_timers
 expect_equal "what was counted so far" 200 "$(status_of '/wall?now=1')"
+for file in so_far so_far_again; do
+    python3 "$ask" "$url/wall?now=1" -o $file.pb.gz >/dev/null 9>&-
+    raw $file.pb.gz
+    time_of() { sed -n 's/^Time: //p' "$1.pb.gz.raw"; }
+    duration=$("$BUILD/bin/cpprof" top --json $file.pb.gz | sed 's/.*"duration_nanos":\([0-9]*\).*/\1/')
+    [ "$duration" -lt 300000000000 ] || fail "the duration of what was counted so far: $duration ns"
+done
+expect_equal "the time from which on was counted, twice" "$(time_of so_far)" "$(time_of so_far_again)"
+case $(time_of so_far) in "$(date -u +%Y)"*) ;; *) fail "the time from which on was counted: $(time_of so_far)" ;; esac
 python3 "$ask" "$url/profile?seconds=1" -o cpu.pb.gz >/dev/null 9>&-
 # shellcheck disable=SC2154 # set by eval
 wait "$request_1" "$request_3"
 wait_until has_no_timers
 for file in w1 w3; do
     raw "$file.pb.gz"
-    # One of the process's threads is the server's, which no profile shows.
-    expect_near "$file: threads of the profile" "$((threads - 1))" "$(per_thread "$file.pb.gz.raw")" 0.2
+    # One of the process's threads is the server's, which no profile shows. Time that the hog waits for a processor is counted
+    # when it has one again.
+    expect_near "$file: threads of the profile" "$((threads - 1))" "$(per_thread "$file.pb.gz.raw")" 0.4
     stacks "$file.pb.gz.raw" >stacks
     ! grep -q 'server_run\|pprof_http\|pp_' stacks || fail "$file: libpprof is in it: $(cat stacks)"
 done

@@ -42,6 +42,8 @@ static struct {
     int64_t cpu_time_ns; /* when that profile began; another one is not ours */
     int hz;
     int64_t period_ns;
+    int64_t time_ns;   /* wall clock: when the first user joined */
+    uint64_t start_ns; /* the same, monotonic */
     uint64_t looks;
     bool has_new_thread; /* the looker */
     pp_worker looker;
@@ -286,10 +288,14 @@ static int see_both(const pp_cpu_result *result, void *of_seeing)
 /* Calls `look` with what has been counted until now; `leaves`: the CPU profile ends with it. */
 static int show(pp_wall_look *look, void *context, bool leaves)
 {
+    uint64_t now_ns = look_at_all();
     seeing s = {.look = look,
                 .context = context,
-                .counts = {.places = pp_wall_settle_all(look_at_all()),
+                .counts = {.places = pp_wall_settle_all(now_ns),
+                           .now_ns = now_ns,
                            .period_ns = wall.period_ns,
+                           .time_ns = wall.time_ns,
+                           .start_ns = wall.start_ns,
                            .looks = wall.looks}};
     if (!leaves || wall.rides) {
         pp_cpu_threads_show_preempted();
@@ -315,6 +321,8 @@ static int begin_first(int hz)
     }
     wall.hz = hz;
     wall.period_ns = (int64_t)PP_NS_PER_S / hz;
+    wall.time_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME);
+    wall.start_ns = pp_clock_ns(CLOCK_MONOTONIC);
     wall.looks = 0;
     wall.confined = false;
     int error = pp_wall_accounts_begin(!pp_sandbox_has_filter());

@@ -29,6 +29,9 @@ typedef struct pp_wall_counts {
     const pp_cpu_result *cpu; /* NULL: the CPU profile has ended before */
     const pp_wall_places *places;
     int64_t period_ns;
+    int64_t time_ns;   /* wall clock: when the first user joined */
+    uint64_t start_ns; /* the same, monotonic */
+    uint64_t now_ns;   /* monotonic: until when was counted */
     uint64_t looks;
 } pp_wall_counts;
 

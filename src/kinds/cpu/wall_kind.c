@@ -34,7 +34,7 @@ typedef struct collection {
     bool with_labels;
     bool fatal; /* it ends in the handler of a fatal signal */
     pp_profile before;
-    int64_t time_ns;   /* wall clock */
+    int64_t time_ns;   /* wall clock; 0: all that was counted so far */
     uint64_t start_ns; /* monotonic */
     pp_buffer encoded; /* while it ends */
 } collection;
@@ -42,6 +42,7 @@ typedef struct collection {
 static int keep_before(const pp_wall_counts *counts, void *context)
 {
     collection *c = context;
+    c->start_ns = counts->now_ns;
     return pp_wall_profile_build(counts, c->with_labels, c->arena, &c->before);
 }
 
@@ -64,8 +65,9 @@ static int encode(const pp_wall_counts *counts, void *context)
     if (error == 0) {
         error = pp_wall_profile_count(c->arena, &profile);
     }
-    profile.time_ns = c->time_ns;
-    profile.duration_ns = (int64_t)(pp_clock_ns(CLOCK_MONOTONIC) - c->start_ns);
+    bool is_so_far = c->time_ns == 0;
+    profile.time_ns = is_so_far ? counts->time_ns : c->time_ns;
+    profile.duration_ns = (int64_t)(counts->now_ns - (is_so_far ? counts->start_ns : c->start_ns));
     profile.symbolize = pp_symbolize_wanted();
     return error != 0 ? error
                       : pp_proto_encode(&profile, c->arena, (pprof_writer){append, &c->encoded});
@@ -76,7 +78,6 @@ static int begin_collection(collection *c, int hz, bool with_labels, pp_arena *a
     *c = (collection){.arena = arena,
                       .with_labels = with_labels,
                       .time_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME),
-                      .start_ns = pp_clock_ns(CLOCK_MONOTONIC),
                       .encoded = PP_BUFFER_INIT};
     return pp_wall_join(hz, keep_before, c);
 }
