@@ -32,19 +32,23 @@ void pp_task_close(int folder)
     }
 }
 
-static void make_path(char path[PATH_BYTES], int tid, const char *file)
+/* Appends `text` to a path of `length` bytes, and returns the new length. */
+static size_t append(char path[PATH_BYTES], size_t length, const char *text)
 {
-    char digits[PP_DECIMAL_BYTES];
-    const char *number = pp_decimal((uint64_t)tid, digits);
-    size_t length = 0;
-    while (*number != '\0') {
-        path[length++] = *number++;
-    }
-    path[length++] = '/';
-    while (*file != '\0' && length < PATH_BYTES - 1) {
-        path[length++] = *file++;
+    while (*text != '\0' && length < PATH_BYTES - 1) {
+        path[length++] = *text++;
     }
     path[length] = '\0';
+    return length;
+}
+
+/* "TID/file". Returns the length. */
+static size_t make_path(char path[PATH_BYTES], int tid, const char *file)
+{
+    char digits[PP_DECIMAL_BYTES];
+    size_t length = append(path, 0, pp_decimal((uint64_t)tid, digits));
+    length = append(path, length, "/");
+    return append(path, length, file);
 }
 
 /* Reads the beginning of a file into text[size], NUL-terminated. The length, or -errno. */
@@ -151,13 +155,10 @@ int64_t pp_task_delay_ns(int folder, int tid)
 
 bool pp_task_has_socket(int folder, int tid, uintptr_t fd)
 {
-    static const char before[] = "fd/";
-    char file[sizeof before + PP_DECIMAL_BYTES] = "fd/";
     char path[PATH_BYTES];
     char digits[PP_DECIMAL_BYTES];
     struct stat status;
-    strcpy(file + sizeof before - 1, pp_decimal(fd, digits));
-    make_path(path, tid, file);
+    append(path, make_path(path, tid, "fd/"), pp_decimal(fd, digits));
     return pp_system_call(SYS_newfstatat, folder, path, &status, 0) == 0 &&
            S_ISSOCK(status.st_mode);
 }
