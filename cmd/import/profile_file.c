@@ -111,14 +111,14 @@ static const char *describe(const uint8_t *data, size_t length)
 /* Reads any format but profile.proto. Returns 1 if the data may be that. */
 static int read_older(const uint8_t *data, size_t length, cp_profile **out, cp_error *error)
 {
-    static const cp_format *const texts[] = {&cp_legacy_text, &cp_perf_script, &cp_folded};
+    static const cp_format *const texts[] = {&cp_legacy_text, &cp_perf_script, &cp_folded, NULL};
 
     if (length == 0) {
         return cp_fail(error, "byte 0: expected a profile, found an empty file");
     }
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        if (texts[i]->recognize(data, length)) {
-            return texts[i]->decode(data, length, out, error);
+    for (const cp_format *const *format = texts; *format; format++) {
+        if ((*format)->recognize(data, length)) {
+            return (*format)->decode(data, length, out, error);
         }
     }
     const char *kind = describe(data, length);
