@@ -6,6 +6,8 @@
  *   program -> entry (in .S) -> target -> real function                   nothing is counted
  *                                      -> free? -> real function          no contention
  *                                               -> pp_wait_slow -> try, wait, record
+ *   program -> entry of a mutex -> free? -> real function
+ *                                        -> target
  *
  * Zone: HOOK.
  * Owns: the hooks.
@@ -42,7 +44,7 @@ typedef long pp_wait_function(uintptr_t, uintptr_t, uintptr_t, uintptr_t);
 
 typedef struct pp_wait_hook {
     pp_wait_function *real;
-    pp_wait_function *target; /* where the entry jumps to */
+    pp_wait_function *target; /* where the entry jumps to: real or counting */
     pp_wait_function *counting;
     pp_wait_function *entry; /* the function that the program calls: the leaf of the stacks */
     pp_wait_function *try;   /* does the same without waiting; NULL = there is none */

@@ -3,11 +3,15 @@
  * waits_x86_64.S: the entries of the hooked locks, conditions and semaphores.
  *
  *   NAME            the function that the program calls: a jump to the address in the hook's
- *                   target, which is the real function while nothing is counted
+ *                   target, which is the real function while nothing is counted. That of a mutex
+ *                   reads the lock word first, and jumps to the target only if somebody may wait
  *   pp_count_NAME   reads the lock word; jumps to the real function unless the condition for the
- *                   slow path (kinds/contention/wait_list.h) holds
+ *                   slow path (kinds/contention/wait_list.h) holds. That of a mutex is the slow path
  *   pp_slow_NAME    calls kinds/contention/waits.c; also the target of an unresolved hook
  *   syscall         calls kinds/contention/futex.c
+ *
+ * An uncontended mutex costs one indirect jump, on or off; a second one would cost more than all
+ * the rest of the entry (docs/DECISIONS.md).
  *
  * The test of the lock word is right for every kind of mutex: 0 means free for all of them. glibc:
  * struct __pthread_mutex_s begins with the lock word (0 free, 1 taken, 2 taken and perhaps waited
@@ -34,6 +38,10 @@
         local pp_entry_\name
         .set pp_entry_\name, \name
         landing \name
+.endm
+
+.macro through_target name
+        entry   \name
         jmp     *pp_wait_hook_\name+PP_HOOK_TARGET(%rip)
 .endm
 
@@ -56,83 +64,95 @@
 .endm
 
 /* pp_contention begins with the table of hot hashes (kinds/contention/contention.h). */
-.macro unless_hot name
+.macro unless_hot
         hash
         lea     pp_contention(%rip), %r11
         cmpb    $0, (%r11,%rax)
-        jne     pp_slow_\name
-        jmp     *pp_wait_hook_\name+PP_HOOK_REAL(%rip)
+        jne     1f
 .endm
 
-.macro count name
-        inner   pp_count_\name
+/* Ends an entry whose target is the real function or the slow path. */
+.macro real_or_target name
+        jmp     *pp_wait_hook_\name+PP_HOOK_REAL(%rip)
+1:      jmp     *pp_wait_hook_\name+PP_HOOK_TARGET(%rip)
+        slow    \name
+        local   pp_count_\name
+        .set    pp_count_\name, pp_slow_\name
 .endm
 
 .macro MUTEX name
         entry   \name
-        count   \name
         cmpl    $0, (%rdi)
-        jne     pp_slow_\name
-        unless_hot \name
-        slow    \name
+        jne     1f
+        unless_hot
+        real_or_target \name
 .endm
 
 .macro MTX name
         MUTEX \name
 .endm
 
+.macro count name
+        through_target \name
+        inner   pp_count_\name
+.endm
+
+/* Ends the counting code. */
+.macro real_or_slow name
+        jmp     *pp_wait_hook_\name+PP_HOOK_REAL(%rip)
+1:      slow    \name
+.endm
+
 .macro WRLOCK name
-        MUTEX \name
+        count   \name
+        cmpl    $0, (%rdi)
+        jne     1f
+        unless_hot
+        real_or_slow \name
 .endm
 
 .macro RDLOCK name
-        entry   \name
         count   \name
         testl   $3, (%rdi)
-        jne     pp_slow_\name
-        unless_hot \name
-        slow    \name
+        jne     1f
+        unless_hot
+        real_or_slow \name
 .endm
 
 .macro SPIN name
-        entry   \name
         count   \name
         cmpl    $1, (%rdi)
-        jne     pp_slow_\name
-        unless_hot \name
-        slow    \name
+        jne     1f
+        unless_hot
+        real_or_slow \name
 .endm
 
 /* pp_waiters begins with the numbers of waiters that are shown (kinds/contention/waiters.h). */
-.macro unless_listed name
+.macro unless_listed
         hash
         lea     pp_waiters(%rip), %r11
         cmpw    $0, (%r11,%rax,2)
-        jne     pp_slow_\name
-        jmp     *pp_wait_hook_\name+PP_HOOK_REAL(%rip)
+        jne     1f
 .endm
 
 .macro UNMUTEX name
         entry   \name
-        count   \name
         cmpl    $1, (%rdi)
-        jne     pp_slow_\name
+        jne     1f
         cmpb    $PP_MUTEX_ADAPTIVE, PP_MUTEX_KIND(%rdi)
-        je      1f
-        jmp     *pp_wait_hook_\name+PP_HOOK_REAL(%rip)
-1:      unless_listed \name
-        slow    \name
+        jne     2f
+        unless_listed
+2:      real_or_target \name
 .endm
 
 .macro UNLOCK name
-        entry   \name
         count   \name
-        unless_listed \name
-        slow    \name
+        unless_listed
+        real_or_slow \name
 .endm
 
 .macro always name
-        entry   \name
+        through_target \name
         slow    \name
         local   pp_count_\name
         .set    pp_count_\name, pp_slow_\name
