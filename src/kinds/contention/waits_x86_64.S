@@ -103,9 +103,10 @@
 1:      slow    \name
 .endm
 
+/* A writer that has left leaves WRPHASE. */
 .macro WRLOCK name
         count   \name
-        cmpl    $0, (%rdi)
+        testl   $~1, (%rdi)
         jne     1f
         unless_hot
         real_or_slow \name
