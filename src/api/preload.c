@@ -156,6 +156,19 @@ static void obey_until(void)
     }
 }
 
+static void bind_calls(void)
+{
+    pp_called_hook list[PP_CALLED_HOOKS];
+    size_t count = 0;
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        const pp_kind_hooks *hooks = pp_kinds[i]->hooks;
+        if (hooks != NULL && hooks->list_called != NULL) {
+            count += hooks->list_called(list + count, PP_CALLED_HOOKS - count);
+        }
+    }
+    pp_call_slots_bind(list, count);
+}
+
 PP_NOT_SHOWN(at_load);
 __attribute__((constructor)) static void at_load(void)
 {
@@ -185,6 +198,7 @@ __attribute__((constructor)) static void at_load(void)
     pp_http_option_start();
     pp_control_option_start();
     pp_executed_init();
+    bind_calls();
     errno = saved_errno;
 }
 

@@ -9,6 +9,7 @@
 #include "host/hooks.h"
 
 #include "host/dispositions.h"
+#include "host/call_slots.h"
 #include "host/sampling_handler.h"
 #include "threads/thread_answers.h"
 #include "threads/thread_launches.h"
@@ -29,5 +30,6 @@ void pp_hooks_init(const pp_process_events *wanted)
 void pp_hooks_after_fork(void)
 {
     pp_hook_dispositions_after_fork();
+    pp_call_slots_after_fork();
     pp_thread_launches_after_fork();
 }

@@ -17,6 +17,7 @@
 #define PP_HOST_KIND_H
 
 #include "base/arena.h"
+#include "host/call_slots.h"
 #include "host/sampler.h"
 
 #include "pprof.h"
@@ -113,6 +114,8 @@ typedef struct pp_kind_hooks {
     /* Finds the real functions of the kind's hooks, which the program is about to call
      * (attach/got.h). NULL: others find them. */
     void (*find_real)(void);
+    /* Lists the hooks of which programs make most calls. NULL: there are none. */
+    pp_called_hooks *list_called;
     /* Forgets what hooks would have to remove: from now on the program does not call them. NULL:
      * there is nothing. */
     void (*forget)(void);

@@ -139,6 +139,7 @@ static int start(uint64_t duration_ns)
     if (!pp_prepare_asked(files)) {
         return 0;
     }
+    pp_call_slots_give_back();
     bool started = start_file(&files[BLOCK], pp_contention_set_block_rate, state.block_rate);
     started &= start_file(&files[MUTEX], pp_contention_set_mutex_fraction, state.mutex_fraction);
     pp_hook_waits_count(pp_contention_is_on());
@@ -205,7 +206,8 @@ static const pprof_profile profiles[] = {
     {.name = NULL}};
 
 static const pp_kind_hooks hooks = {.record = pp_contention_is_on,
-                                    .find_real = pp_hook_waits_prepare_for_threads};
+                                    .find_real = pp_hook_waits_prepare_for_threads,
+                                    .list_called = pp_hook_waits_list_called};
 
 const pp_kind pp_kind_contention = {
     .name = "contention",

@@ -22,6 +22,7 @@
 static void rates_have_changed(void)
 {
     if (pp_contention_is_on()) {
+        pp_call_slots_give_back();
         pp_modules_refresh();
     }
     pp_hook_waits_count(pp_contention_is_on());

@@ -16,6 +16,7 @@
 #define PP_KINDS_CONTENTION_WAITS_H
 
 #include "arch/hook_layout.h"
+#include "host/call_slots.h"
 #include "host/sampler.h"
 
 #include <stdbool.h>
@@ -66,6 +67,9 @@ typedef struct pp_wait_call {
 } pp_wait_call;
 
 PP_ASSERT_CALL(pp_wait_call, 4);
+
+/* As pp_kind_hooks.list_called (host/kind.h). Zone: NORMAL. */
+size_t pp_hook_waits_list_called(pp_called_hook *list, size_t capacity);
 
 /* Makes the hooks of all threads count, or stop counting, from now on. Zone: NORMAL. */
 void pp_hook_waits_count(bool on);

@@ -163,19 +163,50 @@ bool pp_wait_resolve(pp_wait_hook *hook)
     return true;
 }
 
+void pp_hook_waits_prepare_for_threads(void)
+{
+    for (size_t i = 0; i < HOOKS; i++) {
+        pp_wait_resolve(hooks[i]);
+    }
+}
+
+static uintptr_t real_of(void *hook)
+{
+    return pp_wait_resolve(hook) ? (uintptr_t)((pp_wait_hook *)hook)->real : 0;
+}
+
+/* The functions of which a program may make most calls; none has an old version. They are resolved
+ * here: what pp_hook_waits_count() says is true of calls without a slot, too. */
+size_t pp_hook_waits_list_called(pp_called_hook *list, size_t capacity)
+{
+    static pp_wait_hook *const often[] = {
+        &pp_wait_hook_pthread_mutex_lock,    &pp_wait_hook_pthread_mutex_unlock,
+        &pp_wait_hook_pthread_rwlock_rdlock, &pp_wait_hook_pthread_rwlock_wrlock,
+        &pp_wait_hook_pthread_rwlock_unlock, &pp_wait_hook_pthread_spin_lock,
+        &pp_wait_hook_pthread_spin_unlock};
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof often / sizeof *often && used < capacity; i++) {
+        pp_wait_resolve(often[i]);
+        list[used++] = (pp_called_hook){.name = often[i]->name,
+                                        .entry = (uintptr_t)often[i]->entry,
+                                        .find_real = real_of,
+                                        .hook = often[i],
+                                        .is_needed = pp_hook_waits_counted};
+    }
+    return used;
+}
+
+/* Resolves the hooks first: a processor that has seen an entry's jump go to the slow path predicts
+ * it at greater cost from then on. */
 void pp_hook_waits_count(bool on)
 {
+    if (on) {
+        pp_hook_waits_prepare_for_threads();
+    }
     __atomic_store_n(&pp_hook_waits_counted, on, __ATOMIC_SEQ_CST);
     for (size_t i = 0; i < HOOKS; i++) {
         if (__atomic_load_n(&hooks[i]->resolved, __ATOMIC_ACQUIRE)) {
             aim(hooks[i]);
         }
-    }
-}
-
-void pp_hook_waits_prepare_for_threads(void)
-{
-    for (size_t i = 0; i < HOOKS; i++) {
-        pp_wait_resolve(hooks[i]);
     }
 }

@@ -177,8 +177,9 @@ static bool sees_allocations(void)
     enum { COUNTDOWN = 1000 };
     void *(*volatile allocate)(size_t) = malloc; /* else the compiler could drop the call */
     pp_heap_set_rate(0);                         /* the block is not the program's */
-    pp_heap_countdown = COUNTDOWN;
     pp_own_work_begin();
+    free(allocate(1)); /* resolves the hooks, with a countdown of 0 by way of the slow path */
+    pp_heap_countdown = COUNTDOWN;
     free(allocate(1));
     pp_own_work_end();
     bool seen = pp_heap_countdown != COUNTDOWN;
@@ -198,6 +199,14 @@ static void warn_of_no_samples(void)
 /* Not in builds with sanitizers, whose allocator comes first, nor in fully static programs. */
 extern void find_real_functions(void) __asm__("pp_malloc_resolve_all")
     __attribute__((weak, visibility("hidden")));
+
+extern pp_called_hooks list_hooks __asm__("pp_malloc_list_called")
+    __attribute__((weak, visibility("hidden")));
+
+static size_t list_called(pp_called_hook *list, size_t capacity)
+{
+    return list_hooks != NULL ? list_hooks(list, capacity) : 0;
+}
 
 static void find_real(void)
 {
@@ -231,6 +240,7 @@ static void start_unasked(void)
 
 static void start_asked(void)
 {
+    pp_call_slots_give_back();
     pp_heap_collect_for(files);
     bool seen = pp_late_is() || sees_allocations();
     if (files[PEAK].asked) {
@@ -336,7 +346,8 @@ static pprof_profile profiles[PROFILES + 1] = {
      .unlisted = true},
     {.name = NULL}};
 
-static const pp_kind_hooks hooks = {.record = is_on, .find_real = find_real, .forget = forget};
+static const pp_kind_hooks hooks = {
+    .record = is_on, .find_real = find_real, .list_called = list_called, .forget = forget};
 
 const pp_kind pp_kind_heap = {
     .name = "heap",

@@ -23,6 +23,9 @@ int64_t pprof_set_mem_profile_rate(int64_t bytes)
     if (bytes < 0) {
         return pp_heap_rate();
     }
+    if (bytes > 0) {
+        pp_call_slots_give_back();
+    }
     return pp_heap_set_rate(bytes);
 }
 

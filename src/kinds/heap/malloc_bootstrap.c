@@ -53,6 +53,11 @@ void *pp_malloc_bootstrap(size_t size, size_t alignment)
     return pp_heap_remember((uintptr_t)block) ? block : NULL;
 }
 
+bool pp_malloc_bootstrap_is_used(void)
+{
+    return __atomic_load_n(&bootstrap.used, __ATOMIC_RELAXED) != 0;
+}
+
 bool pp_malloc_is_bootstrap(uintptr_t address)
 {
     return address - (uintptr_t)bootstrap.arena < ARENA_BYTES;

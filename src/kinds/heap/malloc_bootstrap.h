@@ -14,6 +14,8 @@
 /* Returns zeroed memory; its size is in front of it. NULL when the memory is used up. */
 void *pp_malloc_bootstrap(size_t size, size_t alignment);
 bool pp_malloc_is_bootstrap(uintptr_t address);
+/* Whether there is such a block. */
+bool pp_malloc_bootstrap_is_used(void);
 size_t pp_malloc_bootstrap_size(uintptr_t address);
 
 /* Finds the real malloc_usable_size. To be called when malloc is resolved. */

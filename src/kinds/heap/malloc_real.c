@@ -21,6 +21,8 @@
 #include "kinds/heap/malloc_real.h"
 
 #include "host/real.h"
+#include "kinds/heap/alloctrace.h"
+#include "kinds/heap/heap.h"
 #include "kinds/heap/malloc_bootstrap.h"
 #include "kinds/heap/malloc_late.h"
 #include "kinds/heap/malloc_mappings.h"
@@ -183,4 +185,33 @@ bool pp_malloc_resolve(pp_malloc_hook *hook, uintptr_t caller)
     pp_signals_restore(&old);
     errno = saved_errno;
     return hook->resolved;
+}
+
+/* ---- the slots of calls ---- */
+
+static uintptr_t real_of(void *hook)
+{
+    pp_malloc_hook *h = hook;
+    pp_malloc_resolve(&pp_malloc_hook_malloc, 0); /* and all that it finds */
+    return h->resolved ? (uintptr_t)h->real : 0;
+}
+
+/* Only our free knows a block that malloc_bootstrap.c has given out. */
+static bool is_needed(void)
+{
+    return pp_heap_rate() != 0 || pp_alloctrace_is_on() || pp_malloc_bootstrap_is_used();
+}
+
+size_t pp_malloc_list_called(pp_called_hook *list, size_t capacity)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < LIBC_HOOKS + PP_MALLOC_CXX_HOOKS && used < capacity; i++) {
+        pp_malloc_hook *hook = i < LIBC_HOOKS ? libc_hooks[i] : pp_malloc_cxx_hooks[i - LIBC_HOOKS];
+        list[used++] = (pp_called_hook){.name = hook->name,
+                                        .entry = (uintptr_t)hook->entry,
+                                        .find_real = real_of,
+                                        .hook = hook,
+                                        .is_needed = is_needed()};
+    }
+    return used;
 }

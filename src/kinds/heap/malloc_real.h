@@ -8,6 +8,7 @@
 #ifndef PP_KINDS_HEAP_MALLOC_REAL_H
 #define PP_KINDS_HEAP_MALLOC_REAL_H
 
+#include "host/call_slots.h"
 #include "kinds/heap/malloc_hook.h"
 
 #include <stdbool.h>
@@ -19,6 +20,9 @@
  * loader allocates).
  */
 bool pp_malloc_resolve(pp_malloc_hook *hook, uintptr_t caller);
+
+/* As pp_kind_hooks.list_called (host/kind.h). */
+size_t pp_malloc_list_called(pp_called_hook *list, size_t capacity);
 
 /* Whether libc has not initialised itself yet: no thread can walk a stack then. */
 bool pp_malloc_is_too_early(void);
