@@ -25,6 +25,7 @@ enum {
     SEGMENTS_MAX = 1 << 10,
     DYNAMIC_MAX = 1 << 10,
     DYNAMIC_WINDOW = 32,        /* entries of one read: most files have no more */
+    SECTION_WINDOW = 16,        /* headers of one read, 1 KiB */
     LOADED_TABLE_MAX = 1 << 28, /* a browser's relocations take a fifth of it */
     DEBUG_ROOT_MAX = 128,
     SECTION_NAME_MAX = 16 /* of the names that are looked for */
@@ -342,13 +343,36 @@ static bool set_symbols(const pp_elf *elf, pp_elf_symbols *symbols, uint64_t off
     return true;
 }
 
+/* Section headers that one read has brought: a search goes from one to the next. Begins as zeros. */
+typedef struct section_window {
+    uint64_t first, count;
+    Elf64_Shdr section[SECTION_WINDOW];
+} section_window;
+
+/* The header of this number, until the next call; NULL if there is none. */
+static const Elf64_Shdr *section_in(const pp_elf *elf, section_window *window, uint64_t index)
+{
+    if (index >= elf->section_count) {
+        return NULL;
+    }
+    if (index - window->first >= window->count) {
+        window->first = index;
+        window->count = pp_elf_read_some(elf, elf->header.e_shoff + index * sizeof(Elf64_Shdr),
+                                         window->section, sizeof(window->section)) /
+                        sizeof(Elf64_Shdr);
+    }
+    return index - window->first < window->count ? &window->section[index - window->first] : NULL;
+}
+
 bool pp_elf_symbols_by_section(const pp_elf *elf, uint32_t type, pp_elf_symbols *symbols)
 {
-    Elf64_Shdr section, names;
-    for (uint64_t i = 0; pp_elf_section(elf, i, &section); i++) {
-        if (section.sh_type == type && section.sh_entsize == sizeof(Elf64_Sym) &&
-            pp_elf_section(elf, section.sh_link, &names) && names.sh_type == SHT_STRTAB &&
-            set_symbols(elf, symbols, section.sh_offset, section.sh_size, names.sh_offset,
+    section_window window = {.count = 0};
+    const Elf64_Shdr *section;
+    Elf64_Shdr names;
+    for (uint64_t i = 0; (section = section_in(elf, &window, i)) != NULL; i++) {
+        if (section->sh_type == type && section->sh_entsize == sizeof(Elf64_Sym) &&
+            pp_elf_section(elf, section->sh_link, &names) && names.sh_type == SHT_STRTAB &&
+            set_symbols(elf, symbols, section->sh_offset, section->sh_size, names.sh_offset,
                         names.sh_size)) {
             return true;
         }
@@ -562,13 +586,14 @@ bool pp_elf_section_begins(const pp_elf *elf, const Elf64_Shdr *section, const c
 bool pp_elf_stubs_next(const pp_elf *elf, uint64_t *index, pp_elf_stubs *stubs)
 {
     static const char prefix[] = ".plt";
-    Elf64_Shdr section;
+    section_window window = {.count = 0};
+    const Elf64_Shdr *section;
     uint64_t end;
-    while (pp_elf_section(elf, (*index)++, &section)) {
-        if (section.sh_type == SHT_PROGBITS && (section.sh_flags & SHF_EXECINSTR) != 0 &&
-            pp_elf_section_begins(elf, &section, prefix, sizeof(prefix) - 1) &&
-            !__builtin_add_overflow(section.sh_addr, section.sh_size, &end)) {
-            *stubs = (pp_elf_stubs){section.sh_addr, end, section.sh_offset, section.sh_entsize};
+    while ((section = section_in(elf, &window, (*index)++)) != NULL) {
+        if (section->sh_type == SHT_PROGBITS && (section->sh_flags & SHF_EXECINSTR) != 0 &&
+            pp_elf_section_begins(elf, section, prefix, sizeof(prefix) - 1) &&
+            !__builtin_add_overflow(section->sh_addr, section->sh_size, &end)) {
+            *stubs = (pp_elf_stubs){section->sh_addr, end, section->sh_offset, section->sh_entsize};
             return true;
         }
     }
