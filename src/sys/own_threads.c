@@ -19,6 +19,7 @@ PP_TLS pp_marks pp_thread_marks;
 static struct {
     int ids[MOST];       /* 0: free */
     int lent[LENT_MOST]; /* 0: free; IS_CREATED: the kernel has not stored the id yet */
+    unsigned lent_end; /* no place from here on was ever taken; a snapshot looks for each thread */
 } own;
 
 void pp_own_threads_replace(int from, int to)
@@ -52,6 +53,20 @@ unsigned pp_own_threads_count(void)
 
 /* ---- threads that act for others ---- */
 
+/* The thread that takes the place is created after this. */
+static void take_in(unsigned place)
+{
+    unsigned end = __atomic_load_n(&own.lent_end, __ATOMIC_RELAXED);
+    while (end <= place && !__atomic_compare_exchange_n(&own.lent_end, &end, place + 1, false,
+                                                        __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+    }
+}
+
+static unsigned lent_end(void)
+{
+    return __atomic_load_n(&own.lent_end, __ATOMIC_ACQUIRE);
+}
+
 int *pp_own_threads_lend(int self)
 {
     pp_thread_marks.acts_for = self; /* also of the new thread, which has the caller's marks */
@@ -59,6 +74,7 @@ int *pp_own_threads_lend(int self)
         int expected = 0;
         if (__atomic_compare_exchange_n(&own.lent[i], &expected, IS_CREATED, false,
                                         __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+            take_in(i);
             return &own.lent[i];
         }
     }
@@ -95,17 +111,19 @@ static int lent_at(unsigned i)
 
 bool pp_own_threads_acts(int tid)
 {
+    unsigned end = lent_end();
     unsigned i = 0;
-    while (i < LENT_MOST && lent_at(i) != tid) {
+    while (i < end && lent_at(i) != tid) {
         i++;
     }
-    return i < LENT_MOST;
+    return i < end;
 }
 
 unsigned pp_own_threads_lent(void)
 {
+    unsigned end = lent_end();
     unsigned count = 0;
-    for (unsigned i = 0; i < LENT_MOST; i++) {
+    for (unsigned i = 0; i < end; i++) {
         count += lent_at(i) != 0;
     }
     return count;
