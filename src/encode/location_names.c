@@ -7,66 +7,49 @@
  */
 #include "encode/location_names.h"
 
-#include "base/sort.h"
+#include "base/key_sort.h"
 #include "demangle/demangler.h"
 #include "symbol/known_names.h"
 #include "sys/apart.h"
 
 #include <errno.h>
 
-/* A sort key and the index of its element. */
-typedef struct order {
-    uintptr_t key;
-    uint32_t index;
-} order;
-
 typedef struct finder {
     const pp_profile *profile;
     pp_location_table *table;
     pp_arena *arena;
     pp_location_names *names;
-    const order *mappings;       /* ascending */
-    const order *locations;      /* ascending */
+    const pp_keyed *mappings;    /* ascending */
+    const pp_keyed *locations;   /* ascending */
     pp_lines_finder *find_lines; /* NULL = no lines */
     bool placed;                 /* all of them */
 } finder;
 
-static int compare_order(const void *left, const void *right, void *context)
-{
-    (void)context;
-    const order *a = left;
-    const order *b = right;
-    if (a->key != b->key) {
-        return a->key < b->key ? -1 : 1;
-    }
-    return a->index < b->index ? -1 : a->index > b->index;
-}
-
-static const order *sorted_locations(const finder *f)
+static const pp_keyed *sorted_locations(const finder *f)
 {
     uint32_t count = f->table->count;
-    order *sorted = pp_arena_array(f->arena, count, sizeof(*sorted));
+    pp_keyed *sorted = pp_arena_array(f->arena, 2 * (size_t)count, sizeof(*sorted));
     if (sorted == NULL) {
         return NULL;
     }
     for (uint32_t i = 0; i < count; i++) {
-        sorted[i] = (order){f->table->locations[i].address, i};
+        sorted[i] = (pp_keyed){f->table->locations[i].address, i};
     }
-    pp_sort(sorted, count, sizeof(*sorted), compare_order, NULL);
+    pp_key_sort(sorted, sorted + count, count);
     return sorted;
 }
 
-static const order *sorted_mappings(const finder *f)
+static const pp_keyed *sorted_mappings(const finder *f)
 {
     size_t count = f->profile->mapping_count;
-    order *sorted = pp_arena_array(f->arena, count, sizeof(*sorted));
+    pp_keyed *sorted = pp_arena_array(f->arena, 2 * count, sizeof(*sorted));
     if (sorted == NULL) {
         return NULL;
     }
     for (size_t i = 0; i < count; i++) {
-        sorted[i] = (order){f->profile->mappings[i].start, (uint32_t)i};
+        sorted[i] = (pp_keyed){f->profile->mappings[i].start, i};
     }
-    pp_sort(sorted, count, sizeof(*sorted), compare_order, NULL);
+    pp_key_sort(sorted, sorted + count, count);
     return sorted;
 }
 
@@ -102,7 +85,7 @@ static bool line_run(const finder *f, uint32_t mapping, uint32_t first, const ui
     f->names->has_lines[mapping] =
         f->find_lines(&f->profile->mappings[mapping], addresses, count, lines, f->arena);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t index = f->locations[first + i].index;
+        size_t index = f->locations[first + i].index;
         unite(&f->names->symbols[index], &lines[i]);
         f->names->lines[index] = lines[i];
     }
@@ -140,7 +123,7 @@ static bool place_all(const finder *f)
         while (next < mapping_count && f->mappings[next].key <= f->locations[i].key) {
             next++;
         }
-        uint32_t index = next == 0 ? 0 : f->mappings[next - 1].index;
+        uint32_t index = next == 0 ? 0 : (uint32_t)f->mappings[next - 1].index;
         const pp_mapping *mapping = next == 0 ? NULL : &profile->mappings[index];
         if (mapping != NULL && f->locations[i].key >= mapping->limit) {
             mapping = NULL;
@@ -191,7 +174,7 @@ int pp_location_names_find(const pp_profile *profile, pp_location_table *table, 
         return -ENOMEM;
     }
     for (uint32_t i = 0; i < table->count; i++) {
-        names->ascending[i] = f.locations[i].index;
+        names->ascending[i] = (uint32_t)f.locations[i].index;
     }
     pp_apart(find_all, &f);
     return f.placed ? 0 : -ENOMEM;

@@ -9,7 +9,7 @@
  */
 #include "modules/modules.h"
 
-#include "base/sort.h"
+#include "base/key_sort.h"
 #include "modules/code_query.h"
 #include "modules/maps.h"
 #include "modules/modules_seen.h"
@@ -19,14 +19,6 @@
 #include <string.h>
 
 pp_seen *pp_modules_seen;
-
-static int compare_mappings(const void *a, const void *b, void *context)
-{
-    (void)context;
-    const pp_mapping *x = *(const pp_mapping *const *)a;
-    const pp_mapping *y = *(const pp_mapping *const *)b;
-    return (x->start > y->start) - (x->start < y->start);
-}
 
 static bool overlaps_any(const pp_mapping *all, size_t count, uintptr_t start, uintptr_t limit)
 {
@@ -94,7 +86,7 @@ static void add_unclaimed_code(pp_mapping *all, size_t *count, size_t capacity, 
 /* Sorts by address, but puts the main binary's first segment first. */
 static pp_mapping *order(pp_arena *arena, pp_mapping *all, size_t count, size_t main_count)
 {
-    pp_mapping **by_start = pp_arena_array(arena, count + 1, sizeof(pp_mapping *));
+    pp_keyed *by_start = pp_arena_array(arena, 2 * (count + 1), sizeof *by_start);
     pp_mapping *ordered = pp_arena_array(arena, count + 1, sizeof *ordered);
     if (by_start == NULL || ordered == NULL) {
         return NULL;
@@ -108,16 +100,16 @@ static pp_mapping *order(pp_arena *arena, pp_mapping *all, size_t count, size_t 
     }
     for (size_t i = 0; i < count; i++) {
         if (&all[i] != first) {
-            by_start[rest++] = &all[i];
+            by_start[rest++] = (pp_keyed){all[i].start, i};
         }
     }
-    pp_sort(by_start, rest, sizeof(pp_mapping *), compare_mappings, NULL);
+    pp_key_sort(by_start, by_start + count + 1, rest);
     size_t out = 0;
     if (first != NULL) {
         ordered[out++] = *first;
     }
     for (size_t i = 0; i < rest; i++) {
-        ordered[out++] = *by_start[i];
+        ordered[out++] = all[by_start[i].index];
     }
     return ordered;
 }

@@ -16,9 +16,9 @@
  */
 #include "modules/modules.h"
 
+#include "base/key_sort.h"
 #include "base/memory.h"
 #include "base/path.h"
-#include "base/sort.h"
 #include "elf/build_id.h"
 #include "modules/libc.h"
 #include "modules/loader.h"
@@ -277,15 +277,18 @@ static bool is_code(const ElfW(Phdr) * segment)
     return segment->p_type == PT_LOAD && (segment->p_flags & PF_X) && segment->p_memsz > 0;
 }
 
-static int compare_modules(const void *a, const void *b, void *context)
+/* A segment of code, and its object. */
+typedef struct code {
+    const object *of;
+    const ElfW(Phdr) * segment;
+} code;
+
+static uintptr_t address_of(const code *c)
 {
-    (void)context;
-    uintptr_t x = ((const pp_module *)a)->code_lo;
-    uintptr_t y = ((const pp_module *)b)->code_lo;
-    return (x > y) - (x < y);
+    return c->of->info->dlpi_addr + c->segment->p_vaddr;
 }
 
-static bool publish_table(const scan *s)
+static size_t count_code(const scan *s)
 {
     size_t count = 0;
     for (size_t i = 0; i < s->count; i++) {
@@ -293,27 +296,52 @@ static bool publish_table(const scan *s)
             count += is_code(&s->objects[i].info->dlpi_phdr[j]);
         }
     }
-    size_t bytes = sizeof(pp_module_table) + count * sizeof(pp_module);
-    pp_module_table *table = pp_memory_map(bytes);
-    if (table == NULL) {
-        return false; /* the old table is still right for permanent objects */
-    }
-    table->bytes = bytes;
+    return count;
+}
+
+/* Lists all segments of code, with their addresses as keys. */
+static void list_code(const scan *s, code *list, pp_keyed *by_address)
+{
+    size_t count = 0;
     for (size_t i = 0; i < s->count; i++) {
         const object *o = &s->objects[i];
         for (int j = 0; j < o->info->dlpi_phnum; j++) {
-            const ElfW(Phdr) *segment = &o->info->dlpi_phdr[j];
-            if (is_code(segment)) {
-                pp_module *module = &table->module[table->count++];
-                module->code_lo = o->info->dlpi_addr + segment->p_vaddr;
-                module->code_hi = module->code_lo + segment->p_memsz;
-                module->permanent = o->permanent;
-                pp_module_cfi_describe(o->info, NULL,
-                                       i == 0 ? pp_program_file() : o->info->dlpi_name, module);
+            if (is_code(&o->info->dlpi_phdr[j])) {
+                list[count] = (code){o, &o->info->dlpi_phdr[j]};
+                by_address[count] = (pp_keyed){address_of(&list[count]), count};
+                count++;
             }
         }
     }
-    pp_sort(table->module, table->count, sizeof(pp_module), compare_modules, NULL);
+}
+
+static void describe(const scan *s, const code *c, pp_module *module)
+{
+    const struct dl_phdr_info *info = c->of->info;
+    module->code_lo = address_of(c);
+    module->code_hi = module->code_lo + c->segment->p_memsz;
+    module->permanent = c->of->permanent;
+    pp_module_cfi_describe(info, NULL, c->of == s->objects ? pp_program_file() : info->dlpi_name,
+                           module);
+}
+
+static bool publish_table(scan *s)
+{
+    size_t count = count_code(s);
+    size_t bytes = sizeof(pp_module_table) + count * sizeof(pp_module);
+    code *list = pp_arena_array(&s->arena, count, sizeof *list);
+    pp_keyed *by_address = pp_arena_array(&s->arena, 2 * count, sizeof *by_address);
+    pp_module_table *table = list != NULL && by_address != NULL ? pp_memory_map(bytes) : NULL;
+    if (table == NULL) {
+        return false; /* the old table is still right for permanent objects */
+    }
+    list_code(s, list, by_address);
+    pp_key_sort(by_address, by_address + count, count);
+    table->bytes = bytes;
+    table->count = count;
+    for (size_t i = 0; i < count; i++) {
+        describe(s, &list[by_address[i].index], &table->module[i]);
+    }
     pp_modules_publish(table);
     return true;
 }
