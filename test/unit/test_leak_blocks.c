@@ -181,7 +181,7 @@ static void threads_are_in_doubt(void **state)
                              {.tid = 2, .whole = true, .depth = 2, .pc = root},
                              {.tid = 3, .whole = true, .depth = 2, .pc = root}};
     for (unsigned lists = 1; lists <= 4; lists++) {
-        pp_leak_stacks stacks = {.threads = {.rows = rows, .count = 3}};
+        const pp_threads threads = {.rows = rows, .count = 3};
         scene s = {.count = 0};
         for (unsigned i = 0; i < lists * 5; i++) {
             add(&s, somewhere + i * 256, 64, i % 5 == 0 ? 0x3000 : 0x4000);
@@ -195,7 +195,7 @@ static void threads_are_in_doubt(void **state)
         }
         pp_leak_blocks_end(&s.blocks);
         assert_int_equal(s.blocks.candidates, lists * 5);
-        uint32_t in_doubt = pp_leak_doubts_leave_out(&s.blocks, &stacks, &s.of_pass);
+        uint32_t in_doubt = pp_leak_doubts_leave_out_of(&s.blocks, &threads, 0, &s.of_pass);
         assert_int_equal(in_doubt, lists <= 2 ? lists * 5 : 0);
         assert_int_equal(s.blocks.candidates, lists <= 2 ? 0 : lists * 5);
         end(&s);

@@ -16,9 +16,9 @@
 #include "kinds/heap/heap_mappings.h"
 #include "kinds/heap/heap_peak.h"
 #include "kinds/heap/heap_profile.h"
+#include "kinds/heap/leak_doubts.h"
 #include "kinds/heap/leak_profile.h"
 #include "kinds/heap/leak_search.h"
-#include "kinds/heap/leak_stacks.h"
 #include "kinds/heap/legacy_heap.h"
 #include "kinds/heap/live_table.h"
 #include "modules/late.h"
@@ -167,7 +167,7 @@ static void reset(void)
 static void prepare_leak(void)
 {
     pp_live_table_keep_births();
-    pp_leak_stacks_permit(pp_sandbox_probe() != PP_SANDBOX_REFUSES);
+    pp_leak_doubts_permit(pp_sandbox_probe() != PP_SANDBOX_REFUSES);
 }
 
 /* False if the program, or a library before us, defines its own malloc. The call is marked as our

@@ -9,6 +9,10 @@
 #include "kinds/heap/leak_doubts.h"
 
 #include "base/sort.h"
+#include "sys/tasks.h"
+#include "unwind/callers.h"
+
+#include "pprof.h"
 
 enum { OUTERMOST = 2 /* frames: _start and its callee, or clone and its callee */ };
 
@@ -98,24 +102,24 @@ static bool is_root_of(const pp_thread_row *row, const pp_trie_stack *stack)
 
 /* The other threads that may hold a block that was allocated there. A stack that is not whole may
  * be of any thread. */
-static uint32_t count_holders(const pp_leak_stacks *stacks, const pp_trie_stack *stack)
+static uint32_t count_holders(const pp_threads *threads, const pp_trie_stack *stack)
 {
     uint32_t holders = 0;
     uint32_t unknown = 0;
     bool known = false;
-    for (size_t i = 0; i < stacks->threads.count; i++) {
-        const pp_thread_row *row = &stacks->threads.rows[i];
+    for (size_t i = 0; i < threads->count; i++) {
+        const pp_thread_row *row = &threads->rows[i];
         bool same = is_root_of(row, stack);
         known |= same;
         holders += i > 0 && same;
         unknown += i > 0 && !row->whole;
     }
-    uint32_t others = stacks->threads.count > 0 ? (uint32_t)stacks->threads.count - 1 : 0;
-    return stacks->unseen + (known ? holders + unknown : others);
+    uint32_t others = threads->count > 0 ? (uint32_t)threads->count - 1 : 0;
+    return known ? holders + unknown : others;
 }
 
-uint32_t pp_leak_doubts_leave_out(pp_leak_blocks *blocks, const pp_leak_stacks *stacks,
-                                  pp_arena *arena)
+uint32_t pp_leak_doubts_leave_out_of(pp_leak_blocks *blocks, const pp_threads *threads,
+                                     uint32_t unseen, pp_arena *arena)
 {
     uint32_t before = blocks->candidates;
     graph g = {.blocks = blocks,
@@ -137,10 +141,37 @@ uint32_t pp_leak_doubts_leave_out(pp_leak_blocks *blocks, const pp_leak_stacks *
         for (last = first; last < g.head_count && stack_of(blocks, g.heads[last]) == stack;) {
             last++;
         }
-        for (uint32_t i = first; last - first <= count_holders(stacks, stack) && i < last; i++) {
+        for (uint32_t i = first; last - first <= count_holders(threads, stack) + unseen && i < last;
+             i++) {
             pp_leak_blocks_reach(blocks, g.heads[i]);
         }
     }
     pp_leak_blocks_end(blocks);
     return before - blocks->candidates;
+}
+
+static bool may_look; /* at other threads */
+
+void pp_leak_doubts_permit(bool look)
+{
+    __atomic_store_n(&may_look, look, __ATOMIC_RELAXED);
+}
+
+uint32_t pp_leak_doubts_leave_out(pp_leak_blocks *blocks, pp_arena *arena)
+{
+    pp_threads threads = {.count = 0};
+    uintptr_t *pcs = pp_arena_array(arena, PPROF_MAX_STACK, sizeof *pcs);
+    if (pcs != NULL) {
+        const pp_threads_wish wish = {.pc = pcs,
+                                      .depth = (uint32_t)pp_callers_uncut(0, pcs, PPROF_MAX_STACK),
+                                      .alone = !__atomic_load_n(&may_look, __ATOMIC_RELAXED),
+                                      .with_stacks = true};
+        (void)pp_threads_snapshot(&wish, arena, &threads); /* else they are unseen */
+    }
+    size_t all = pp_tasks_count();
+    size_t seen = threads.count > 0 ? threads.count : 1;
+    uint32_t unseen = all > seen ? (uint32_t)(all - seen) : 0;
+    uint32_t in_doubt = pp_leak_doubts_leave_out_of(blocks, &threads, unseen, arena);
+    pp_threads_release(&threads);
+    return in_doubt;
 }

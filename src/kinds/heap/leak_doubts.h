@@ -18,13 +18,21 @@
 #define PP_KINDS_HEAP_LEAK_DOUBTS_H
 
 #include "kinds/heap/leak_blocks.h"
-#include "kinds/heap/leak_stacks.h"
+#include "threads/thread_snapshot.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* Marks blocks in doubt, and what they refer to, as reached. Returns their number. During the pass
- * (`arena` is its own). Without memory everything is in doubt. */
-uint32_t pp_leak_doubts_leave_out(pp_leak_blocks *blocks, const pp_leak_stacks *stacks,
-                                  pp_arena *arena);
+/* Whether other threads may be looked at, which takes system calls that a sandbox may forbid. At
+ * first they may not. */
+void pp_leak_doubts_permit(bool look);
+
+/* Reads the threads, marks blocks in doubt, and what they refer to, as reached, and returns their
+ * number. During the pass (`arena` is its own). Without memory everything is in doubt. */
+uint32_t pp_leak_doubts_leave_out(pp_leak_blocks *blocks, pp_arena *arena);
+
+/* The same with the threads of a snapshot, the calling one's row first, and `unseen` others. */
+uint32_t pp_leak_doubts_leave_out_of(pp_leak_blocks *blocks, const pp_threads *threads,
+                                     uint32_t unseen, pp_arena *arena);
 
 #endif

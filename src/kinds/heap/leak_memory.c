@@ -2,8 +2,7 @@
  *
  * leak_memory.c: lists ranges, asks the kernel for their pages, and copies these piece by piece.
  *
- * Files of /proc are opened apart (sys/apart.h), for SLICE bytes at a time: signals of the calling
- * thread wait meanwhile.
+ * A reading rests after SLICE bytes: signals of the calling thread wait meanwhile.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Tested by: unit.leak_memory, e2e.leak, stress.leak_storm
@@ -12,10 +11,10 @@
 
 #include "base/sort.h"
 #include "modules/maps.h"
-#include "sys/apart.h"
 #include "sys/file_calls.h"
 #include "sys/own_files.h"
 #include "sys/safe_read.h"
+#include "sys/tasks.h"
 
 #include <errno.h>
 #include <string.h>
@@ -23,10 +22,11 @@
 enum {
     PAGE_SHIFT = 12,
     PAGE = 1 << PAGE_SHIFT,
-    COPY_BYTES = 128 * 1024,  /* of one copy: stays in the cache until it is looked at */
-    PAGES_A_READ = 512,       /* of pagemap: a page of entries */
-    SLICE = 64 * 1024 * 1024, /* a fortieth of a second */
-    HIDDEN_FIRST = 256
+    COPY_BYTES = 128 * 1024,   /* of one copy: stays in the cache until it is looked at */
+    PAGES_A_READ = 512,        /* of pagemap: a page of entries */
+    SLICE = 256 * 1024 * 1024, /* to be read without a rest: a tenth of a second */
+    ABSENT_BYTES = 64,         /* the time for a page that is not read, as bytes */
+    OWN_SPANS = 256            /* the most that are hidden beside one for each thread */
 };
 
 /* proc(5), pagemap */
@@ -74,13 +74,13 @@ int pp_leak_memory_list(pp_leak_memory *memory, pp_arena *arena)
 {
     char *text = NULL;
     size_t length = 0;
-    *memory = (pp_leak_memory){.hidden_capacity = HIDDEN_FIRST};
+    *memory = (pp_leak_memory){.hidden_capacity = OWN_SPANS + pp_tasks_count()};
     int error = pp_maps_text(arena, &text, &length);
     if (error != 0) {
         return error;
     }
     memory->ranges = pp_arena_array(arena, count_lines(text, length), sizeof *memory->ranges);
-    memory->hidden = pp_arena_array(arena, HIDDEN_FIRST, sizeof *memory->hidden);
+    memory->hidden = pp_arena_array(arena, memory->hidden_capacity, sizeof *memory->hidden);
     memory->words = pp_arena_alloc(arena, COPY_BYTES);
     memory->pages = pp_arena_array(arena, PAGES_A_READ, sizeof *memory->pages);
     if (arena->failed) {
@@ -141,13 +141,16 @@ typedef struct reading {
     pp_leak_memory *memory;
     pp_leak_visit *visit;
     void *context;
-    size_t range;   /* where the reading is, and ends */
-    uintptr_t next; /* 0: at the start of the range */
-    const pp_leak_span *only;
-    size_t hidden; /* no span before this one is still to come */
-    uint64_t left; /* of the slice */
+    int pagemap;
+    const pp_leak_span *only; /* NULL: all */
+    uint64_t left;            /* bytes to read, until the next rest */
     int error;
 } reading;
+
+static void use_up(reading *r, uint64_t bytes)
+{
+    r->left -= r->left < bytes ? r->left : bytes;
+}
 
 static void copy(reading *r, uintptr_t from, uintptr_t limit)
 {
@@ -159,6 +162,7 @@ static void copy(reading *r, uintptr_t from, uintptr_t limit)
             r->visit(r->context, from, memory->words, got / sizeof(uint64_t));
         }
         memory->bytes_read += got;
+        use_up(r, got);
         from += got;
         if (got < wanted) {
             uintptr_t next = (from | (PAGE - 1)) + 1;
@@ -171,12 +175,16 @@ static void copy(reading *r, uintptr_t from, uintptr_t limit)
 /* Copies what is not hidden of pages that are there. */
 static void copy_shown(reading *r, uintptr_t from, uintptr_t limit)
 {
-    const pp_leak_memory *memory = r->memory;
-    while (r->only == NULL && r->hidden < memory->hidden_count &&
-           memory->hidden[r->hidden].limit <= from) {
-        r->hidden++;
+    pp_leak_memory *memory = r->memory;
+    if (r->only != NULL) {
+        copy(r, from, limit);
+        return;
     }
-    for (size_t i = r->hidden; r->only == NULL && i < memory->hidden_count && from < limit; i++) {
+    while (memory->hidden_before < memory->hidden_count &&
+           memory->hidden[memory->hidden_before].limit <= from) {
+        memory->hidden_before++;
+    }
+    for (size_t i = memory->hidden_before; i < memory->hidden_count && from < limit; i++) {
         const pp_leak_span *span = &memory->hidden[i];
         if (span->start >= limit) {
             break;
@@ -218,71 +226,70 @@ static void copy_pages(reading *r, const pp_leak_range *range, const pp_leak_spa
     }
 }
 
-/* Reads some pages from r->next on. */
-static void read_some(reading *r, int pagemap, const pp_leak_range *range, uintptr_t limit)
+/* Reads some pages from `from` on. Returns where they end. */
+static uintptr_t read_some(reading *r, const pp_leak_range *range, uintptr_t from, uintptr_t limit)
 {
-    uintptr_t page = r->next >> PAGE_SHIFT;
+    uintptr_t page = from >> PAGE_SHIFT;
     uintptr_t pages = ((limit + PAGE - 1) >> PAGE_SHIFT) - page;
     size_t wanted = pages < PAGES_A_READ ? pages : PAGES_A_READ;
-    long got = pp_file_read_at(pagemap, r->memory->pages, wanted * sizeof(uint64_t),
+    long got = pp_file_read_at(r->pagemap, r->memory->pages, wanted * sizeof(uint64_t),
                                page * sizeof(uint64_t));
     if (got <= 0) {
         r->error = got < 0 ? (int)got : 0;
-        r->next = limit; /* the range is gone */
-        return;
+        return limit; /* the range is gone */
     }
     size_t count = (size_t)got / sizeof(uint64_t);
     uintptr_t end = (page + count) << PAGE_SHIFT;
-    const pp_leak_span span = {r->next, end < limit ? end : limit};
+    const pp_leak_span span = {from, end < limit ? end : limit};
     copy_pages(r, range, &span, count);
-    r->left -= r->left < span.limit - span.start ? r->left : span.limit - span.start;
-    r->next = span.limit;
+    use_up(r, count * ABSENT_BYTES);
+    return span.limit;
 }
 
-static void read_slice(void *of_reading)
+static int open_pagemap(void)
 {
-    reading *r = of_reading;
-    int pagemap = pp_own_open("/proc/thread-self/pagemap", O_RDONLY, 0);
-    r->error = pagemap < 0 ? pagemap : 0;
-    for (r->left = SLICE; r->error == 0 && r->left > 0 && r->range < r->memory->range_count;) {
-        const pp_leak_range *range = &r->memory->ranges[r->range];
-        uintptr_t start = range->at.start;
-        uintptr_t limit = range->at.limit;
-        if (r->only != NULL) {
-            start = start > r->only->start ? start : r->only->start;
-            limit = limit < r->only->limit ? limit : r->only->limit;
-        }
-        r->next = r->next > start ? r->next : start;
-        if (r->next < limit) {
-            read_some(r, pagemap, range, limit);
-        }
-        if (r->next >= limit) {
-            r->range++;
-            r->next = 0;
-        }
-    }
-    if (pagemap >= 0) {
-        pp_own_close(pagemap);
-    }
-}
-
-static int read_all(reading *r)
-{
-    while (r->error == 0 && r->range < r->memory->range_count) {
-        pp_apart(read_slice, r);
-    }
-    return r->error;
+    return pp_own_open("/proc/thread-self/pagemap", O_RDONLY, 0);
 }
 
 int pp_leak_memory_read(pp_leak_memory *memory, pp_leak_visit *visit, void *context)
 {
-    reading r = {.memory = memory, .visit = visit, .context = context};
-    return read_all(&r);
+    reading r = {.memory = memory,
+                 .visit = visit,
+                 .context = context,
+                 .pagemap = open_pagemap(),
+                 .left = SLICE};
+    if (r.pagemap < 0) {
+        return r.pagemap;
+    }
+    while (r.error == 0 && r.left > 0 && memory->range < memory->range_count) {
+        const pp_leak_range *range = &memory->ranges[memory->range];
+        uintptr_t from = memory->next > range->at.start ? memory->next : range->at.start;
+        memory->next = read_some(&r, range, from, range->at.limit);
+        memory->range += memory->next >= range->at.limit;
+    }
+    pp_own_close(r.pagemap);
+    return r.error != 0 ? r.error : memory->range < memory->range_count;
 }
 
 int pp_leak_memory_read_span(pp_leak_memory *memory, const pp_leak_span *span, pp_leak_visit *visit,
                              void *context)
 {
-    reading r = {.memory = memory, .visit = visit, .context = context, .only = span};
-    return read_all(&r);
+    reading r = {.memory = memory,
+                 .visit = visit,
+                 .context = context,
+                 .pagemap = open_pagemap(),
+                 .only = span};
+    if (r.pagemap < 0) {
+        return r.pagemap;
+    }
+    for (size_t i = 0; i < memory->range_count && r.error == 0; i++) {
+        const pp_leak_range *range = &memory->ranges[i];
+        uintptr_t from = span->start > range->at.start ? span->start : range->at.start;
+        uintptr_t limit = span->limit < range->at.limit ? span->limit : range->at.limit;
+        while (from < limit && r.error == 0) {
+            from = read_some(&r, range, from, limit);
+        }
+    }
+    pp_own_close(r.pagemap);
+    return r.error;
 }

@@ -41,6 +41,8 @@ typedef struct pp_leak_memory {
     size_t range_count;
     pp_leak_span *hidden; /* ascending */
     size_t hidden_count, hidden_capacity;
+    size_t range, hidden_before; /* where the reading is */
+    uintptr_t next;
     uint64_t *words, *pages; /* buffers */
     uint64_t bytes_read, bytes_swapped, bytes_refused;
 } pp_leak_memory;
@@ -58,7 +60,9 @@ void pp_leak_memory_hidden_end(pp_leak_memory *memory);
 /* Visits the words at `address`, which is a multiple of 8. */
 typedef void pp_leak_visit(void *context, uintptr_t address, const uint64_t *words, size_t count);
 
-/* Reads everything. 0 or -errno: the kernel does not say which pages are there. */
+/* Goes on reading, for a part of a second. 1: there is more; 0: that was all; -errno: the kernel does
+ * not say which pages are there. For a function that pp_apart() calls (sys/apart.h), as are list
+ * and read_span, since they open files. */
 int pp_leak_memory_read(pp_leak_memory *memory, pp_leak_visit *visit, void *context);
 
 /* Reads one span, also if it is hidden. */

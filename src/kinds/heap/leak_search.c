@@ -13,6 +13,7 @@
 #include "kinds/heap/leak_memory.h"
 #include "kinds/heap/leak_stacks.h"
 #include "kinds/heap/live_table.h"
+#include "sys/apart.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
 #include "sys/own_threads.h"
@@ -23,7 +24,9 @@
 #include <string.h>
 
 enum {
-    PASSES = 3,
+    LEAST_PASSES = 3,
+    MOST_PASSES = 12,
+    QUIET_PASSES = 2,     /* at the end, that find nothing */
     PAUSE_NS = 20000000,  /* between two passes: a pointer that moves is elsewhere by then */
     CONTENTS_BYTES = 1024 /* of a block, that must not change */
 };
@@ -62,9 +65,11 @@ typedef struct search {
     pp_arena *arena;
     pp_arena of_pass;
     pp_leaks *leaks;
+    pp_leak_memory memory;
     pp_leak_stacks stacks;
     uintptr_t sp; /* of the calling thread: what is below is of the search */
     bool alone;   /* no other thread can change memory */
+    int result;   /* 1: there is more to read; 0; -errno */
 } search;
 
 static void find_break(pp_leak_blocks *blocks, const pp_leak_memory *memory)
@@ -77,35 +82,49 @@ static void find_break(pp_leak_blocks *blocks, const pp_leak_memory *memory)
     }
 }
 
+static void read_on(void *of_search)
+{
+    search *s = of_search;
+    s->result = pp_leak_memory_read(&s->memory, pp_leak_blocks_look, &s->leaks->blocks);
+    if (s->result == 0) {
+        s->result = pp_leak_stacks_read_moved(&s->stacks, &s->memory, pp_leak_blocks_look,
+                                              &s->leaks->blocks);
+    }
+}
+
+static void list_and_read(void *of_search)
+{
+    search *s = of_search;
+    s->result = pp_leak_memory_list(&s->memory, &s->of_pass);
+    if (s->result == 0) {
+        s->result = pp_leak_stacks_read(&s->stacks, s->sp, s->alone, &s->memory, &s->of_pass);
+    }
+    if (s->result == 0) {
+        find_break(&s->leaks->blocks, &s->memory);
+        hide_own(&s->memory, s->arena, &s->of_pass);
+        pp_leak_memory_hidden_end(&s->memory);
+        read_on(s);
+    }
+}
+
 static int pass(search *s)
 {
     pp_leaks *leaks = s->leaks;
-    pp_leak_memory memory;
-    pp_leak_stacks_release(&s->stacks); /* its rows are in the arena */
     pp_arena_release(&s->of_pass);
     int error = pp_leak_blocks_begin(&leaks->blocks, &s->of_pass);
-    if (error == 0) {
-        error = pp_leak_memory_list(&memory, &s->of_pass);
-    }
-    if (error == 0) {
-        error = pp_leak_stacks_read(&s->stacks, s->sp, s->alone, &memory, &s->of_pass);
-    }
     if (error != 0) {
         return error;
     }
-    find_break(&leaks->blocks, &memory);
-    hide_own(&memory, s->arena, &s->of_pass);
-    pp_leak_memory_hidden_end(&memory);
-    error = pp_leak_memory_read(&memory, pp_leak_blocks_look, &leaks->blocks);
-    if (error == 0) {
-        error = pp_leak_stacks_read_moved(&s->stacks, &memory, pp_leak_blocks_look, &leaks->blocks);
+    pp_apart(list_and_read, s);
+    while (s->result > 0) {
+        pp_apart(read_on, s);
     }
     pp_leak_blocks_end(&leaks->blocks);
     leaks->passes++;
-    leaks->bytes_read = memory.bytes_read;
-    leaks->bytes_swapped = memory.bytes_swapped;
-    leaks->bytes_refused = memory.bytes_refused;
-    return error;
+    leaks->bytes_read = s->memory.bytes_read;
+    leaks->bytes_swapped = s->memory.bytes_swapped;
+    leaks->bytes_refused = s->memory.bytes_refused;
+    return s->result;
 }
 
 /* ---- is it still the same block ---- */
@@ -158,13 +177,21 @@ static void wait_a_little(void)
     pp_system_call(SYS_nanosleep, &pause, NULL);
 }
 
+/* As long as passes find pointers that the others have missed, there may be more. */
+static bool wants_pass(const search *s, unsigned quiet)
+{
+    unsigned passes = s->leaks->passes;
+    return passes == 0 ||
+           (!s->alone && passes < MOST_PASSES && (passes < LEAST_PASSES || quiet < QUIET_PASSES));
+}
+
 static int search_on(search *s)
 {
     pp_leaks *leaks = s->leaks;
     int error = pp_leak_blocks_read(&leaks->blocks, s->arena);
     leaks->blocks.complete = s->alone && pp_heap_has_all();
-    unsigned wanted = s->alone ? 1 : PASSES;
-    while (error == 0 && leaks->passes < wanted && leaks->blocks.candidates > 0) {
+    unsigned quiet = 0; /* passes, the last ones */
+    while (error == 0 && leaks->blocks.candidates > 0 && wants_pass(s, quiet)) {
         uint32_t before = leaks->blocks.candidates;
         if (leaks->passes > 0) {
             wait_a_little();
@@ -174,11 +201,12 @@ static int search_on(search *s)
             sum_candidates(&leaks->blocks);
         } else {
             leaks->moved += before - leaks->blocks.candidates;
+            quiet = before == leaks->blocks.candidates ? quiet + 1 : 0;
         }
     }
     if (error == 0 && leaks->blocks.candidates > 0 && !s->alone) {
         leave_out_changed(&leaks->blocks);
-        leaks->in_doubt = pp_leak_doubts_leave_out(&leaks->blocks, &s->stacks, &s->of_pass);
+        leaks->in_doubt = pp_leak_doubts_leave_out(&leaks->blocks, &s->of_pass);
     }
     return error;
 }
@@ -197,7 +225,6 @@ static __attribute__((noinline)) int find_below(pp_arena *arena, pp_leaks *leaks
         return -EBUSY;
     }
     int error = search_on(&s);
-    pp_leak_stacks_release(&s.stacks);
     pp_arena_release(&s.of_pass);
     pp_lock_release(&searching);
     return error;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * leak_stacks.c: joins the snapshot of the threads with the mappings of their stacks.
+ * leak_stacks.c: finds the stack pointers of threads that wait, in the mappings of their stacks.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Tested by: e2e.leak
@@ -8,27 +8,16 @@
 #include "kinds/heap/leak_stacks.h"
 
 #include "sys/own_threads.h"
+#include "sys/task_state.h"
 #include "sys/tasks.h"
 #include "threads/thread_table.h"
-#include "unwind/callers.h"
-
-#include "pprof.h"
 
 #include <errno.h>
 
-enum { RED_ZONE = 128 /* below SP, that a function may use without moving it (x86-64 psABI) */ };
-
-static bool may_look; /* at other threads */
-
-void pp_leak_stacks_permit(bool look)
-{
-    __atomic_store_n(&may_look, look, __ATOMIC_RELAXED);
-}
-
-static bool waits(const pp_thread_row *row)
-{
-    return row->state == PP_THREAD_WAITS_IN_CALL || row->state == PP_THREAD_WAITS;
-}
+enum {
+    RED_ZONE = 128, /* below SP, that a function may use without moving it (x86-64 psABI) */
+    ENTRIES_BYTES = 1024
+};
 
 /* Where the unused part of a thread's stack begins; 0: not sure. `variable`: in the thread's own
  * memory, 0: not known. */
@@ -52,62 +41,65 @@ static uintptr_t variable_of(const pp_thread_record *records, size_t count, int 
     return 0;
 }
 
-static void hide(pp_leak_memory *memory, uintptr_t start, uintptr_t sp)
+typedef struct looking {
+    pp_leak_stacks *stacks;
+    pp_leak_memory *memory;
+    const pp_thread_record *records;
+    size_t record_count, capacity;
+    int folder, self;
+} looking;
+
+/* A thread that waits in a system call, all the while between two looks at its clock. */
+static void look_at(int tid, void *context)
 {
+    looking *l = context;
+    pp_task_place place;
+    int64_t clock_ns = tid != l->self ? pp_task_cpu_ns(tid) : -1;
+    if (clock_ns < 0 || l->stacks->rest_count == l->capacity ||
+        pp_task_look(l->folder, tid, &place) != PP_TASK_WAITS || pp_task_cpu_ns(tid) != clock_ns) {
+        return;
+    }
+    uintptr_t sp = place.sp - RED_ZONE;
+    uintptr_t start = stack_start(l->memory, sp, variable_of(l->records, l->record_count, tid));
     if (start != 0) {
-        pp_leak_memory_hide(memory, start, sp);
+        l->stacks->rests[l->stacks->rest_count++] = (pp_leak_rest){{start, sp}, tid, clock_ns};
+        pp_leak_memory_hide(l->memory, start, sp);
     }
 }
 
-static int hide_rests(pp_leak_stacks *stacks, pp_leak_memory *memory, pp_arena *arena)
+static void look_at_all(looking *l)
 {
-    size_t capacity = pp_thread_table_count();
-    pp_thread_record *records = pp_arena_array(arena, capacity + 1, sizeof *records);
-    stacks->rests = pp_arena_array(arena, stacks->threads.count + 1, sizeof *stacks->rests);
-    if (records == NULL || stacks->rests == NULL) {
-        return -ENOMEM;
+    char entries[ENTRIES_BYTES];
+    l->folder = pp_task_open();
+    if (l->folder >= 0) {
+        pp_tasks_each(entries, sizeof entries, look_at, l);
+        pp_task_close(l->folder);
     }
-    size_t count = pp_thread_table_read(records, NULL, capacity);
-    for (size_t i = 1; i < stacks->threads.count; i++) {
-        const pp_thread_row *row = &stacks->threads.rows[i];
-        if (!waits(row)) {
-            continue;
-        }
-        uintptr_t sp = row->place.sp - RED_ZONE;
-        uintptr_t start = stack_start(memory, sp, variable_of(records, count, row->tid));
-        if (start != 0) {
-            stacks->rests[stacks->rest_count++] =
-                (pp_leak_rest){{start, sp}, row->tid, row->clock_ns};
-        }
-        hide(memory, start, sp);
-    }
-    return 0;
 }
 
 int pp_leak_stacks_read(pp_leak_stacks *stacks, uintptr_t sp, bool alone, pp_leak_memory *memory,
                         pp_arena *arena)
 {
     *stacks = (pp_leak_stacks){0};
-    hide(memory, stack_start(memory, sp, (uintptr_t)&pp_thread_marks), sp);
+    uintptr_t own = stack_start(memory, sp, (uintptr_t)&pp_thread_marks);
+    pp_leak_memory_hide(memory, own != 0 ? own : sp, sp);
     if (alone) {
         return 0;
     }
-    uintptr_t *pcs = pp_arena_array(arena, PPROF_MAX_STACK, sizeof *pcs);
-    if (pcs == NULL) {
+    size_t capacity = pp_thread_table_count();
+    pp_thread_record *records = pp_arena_array(arena, capacity + 1, sizeof *records);
+    looking l = {.stacks = stacks,
+                 .memory = memory,
+                 .records = records,
+                 .capacity = pp_tasks_count(),
+                 .self = pp_task_self()};
+    stacks->rests = pp_arena_array(arena, l.capacity + 1, sizeof *stacks->rests);
+    if (records == NULL || stacks->rests == NULL) {
         return -ENOMEM;
     }
-    const pp_threads_wish wish = {.pc = pcs,
-                                  .depth = (uint32_t)pp_callers_uncut(0, pcs, PPROF_MAX_STACK),
-                                  .alone = !__atomic_load_n(&may_look, __ATOMIC_RELAXED),
-                                  .with_stacks = true};
-    int error = pp_threads_snapshot(&wish, arena, &stacks->threads);
-    unsigned all = pp_tasks_count();
-    size_t rows = stacks->threads.count > 0 ? stacks->threads.count : 1;
-    stacks->unseen = all > rows ? (uint32_t)(all - rows) : 0;
-    if (error != 0) {
-        return error == -ENOMEM ? error : 0;
-    }
-    return hide_rests(stacks, memory, arena);
+    l.record_count = pp_thread_table_read(records, NULL, capacity);
+    look_at_all(&l);
+    return 0;
 }
 
 int pp_leak_stacks_read_moved(const pp_leak_stacks *stacks, pp_leak_memory *memory,
@@ -121,10 +113,4 @@ int pp_leak_stacks_read_moved(const pp_leak_stacks *stacks, pp_leak_memory *memo
         }
     }
     return error;
-}
-
-void pp_leak_stacks_release(pp_leak_stacks *stacks)
-{
-    pp_threads_release(&stacks->threads);
-    stacks->threads.count = 0;
 }

@@ -11,14 +11,17 @@
  * during the pass has its whole stack read. So has one that runs: nobody knows its stack pointer.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Owns: the threads' rows, until release.
+ * Owns: nothing; everything is in the arena.
  */
 #ifndef PP_KINDS_HEAP_LEAK_STACKS_H
 #define PP_KINDS_HEAP_LEAK_STACKS_H
 
 #include "base/arena.h"
 #include "kinds/heap/leak_memory.h"
-#include "threads/thread_snapshot.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 typedef struct pp_leak_rest {
     pp_leak_span below; /* the stack pointer */
@@ -27,26 +30,18 @@ typedef struct pp_leak_rest {
 } pp_leak_rest;
 
 typedef struct pp_leak_stacks {
-    pp_threads threads; /* the calling one's row is the first */
-    uint32_t unseen;    /* threads without a row */
     pp_leak_rest *rests;
     size_t rest_count;
 } pp_leak_stacks;
 
-/* Whether other threads may be looked at, which takes system calls that a sandbox may forbid. At
- * first they may not. */
-void pp_leak_stacks_permit(bool look);
-
-/* Reads the threads, and hides what is below their stack pointers. `sp`: the caller's. `alone`:
- * there are no others. 0 or -ENOMEM; without /proc the threads are not known, and nothing is
- * hidden. */
+/* Hides what is below the stack pointers. `sp`: the caller's. `alone`: there are no other threads. 0
+ * or -ENOMEM; without /proc nothing is hidden of other threads. Opens
+ * files: for a function that pp_apart() calls (sys/apart.h). */
 int pp_leak_stacks_read(pp_leak_stacks *stacks, uintptr_t sp, bool alone, pp_leak_memory *memory,
                         pp_arena *arena);
 
 /* After the memory was read: reads what was hidden of threads that have run. 0 or -errno. */
 int pp_leak_stacks_read_moved(const pp_leak_stacks *stacks, pp_leak_memory *memory,
                               pp_leak_visit *visit, void *context);
-
-void pp_leak_stacks_release(pp_leak_stacks *stacks);
 
 #endif
