@@ -58,6 +58,17 @@ run 0 diff --fail-above 5% twice.pb.gz "$go/cpu.pb.gz"
 run 0 diff --fail-above 0.1 "$go/cpu.pb.gz" "$go/cpu.pb.gz"
 [ "$(wc -l <out)" = 3 ] || fail "no change: $(cat out)"
 
+# ---- memory that grows
+
+"$cpprof" merge -o more.pb.gz "$go/heap.pb.gz" "$go/heap.pb.gz" || fail "merge"
+run 0 diff "$go/heap.pb.gz" more.pb.gz
+grep -q "^Memory in use has grown in 4 of 4 stacks, leaf first:$" out || fail "diff of heaps: $(cat out)"
+grep -q "^     37.01MB     74.02MB    +37.01MB  main.allocBig < main.main < runtime.main$" out || fail "diff of heaps: $(cat out)"
+run 0 diff more.pb.gz "$go/heap.pb.gz"
+! grep -q "has grown" out || fail "memory that shrinks: $(cat out)"
+run 0 diff --sample alloc_space "$go/heap.pb.gz" more.pb.gz
+! grep -q "has grown" out || fail "what was allocated: $(cat out)"
+
 # ---- wrong options
 
 run 2 diff "$go/cpu.pb.gz"
