@@ -84,11 +84,21 @@ bool pp_own_code_is_clock(uintptr_t pc)
     return clock != 0 && pc - clock < CLOCK_BYTES;
 }
 
+void pp_own_variables(uintptr_t *from, uintptr_t *to)
+{
+    bool own = is_library();
+    *from = own ? (uintptr_t)__bss_start : 0;
+    *to = own ? (uintptr_t)end : 0;
+}
+
 void pp_own_variables_leave_out_of_dumps(void)
 {
-    uintptr_t from = ((uintptr_t)__bss_start + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
-    uintptr_t to = (uintptr_t)end & ~(uintptr_t)(PAGE - 1);
-    if (is_library() && from < to) {
+    uintptr_t from = 0;
+    uintptr_t to = 0;
+    pp_own_variables(&from, &to);
+    from = (from + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+    to &= ~(uintptr_t)(PAGE - 1);
+    if (from < to) {
         pp_system_call(SYS_madvise, from, to - from, MADV_DONTDUMP);
     }
 }

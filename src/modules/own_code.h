@@ -52,6 +52,10 @@ static inline bool pp_own_code_has(uintptr_t pc)
 
 bool pp_own_code_is_clock(uintptr_t pc);
 
+/* The tables of the library among its variables; none (0 to 0) if they cannot be told from the
+ * program's. */
+void pp_own_variables(uintptr_t *from, uintptr_t *to);
+
 /* Leaves the variables of the library out of the host's core dumps: nearly all of them are tables
  * (6 MiB). */
 void pp_own_variables_leave_out_of_dumps(void);

@@ -13,6 +13,7 @@
 #include "kinds/heap/leak_memory.h"
 #include "kinds/heap/leak_stacks.h"
 #include "kinds/heap/live_table.h"
+#include "modules/own_code.h"
 #include "sys/apart.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
@@ -47,11 +48,34 @@ static void hide_chunk(uintptr_t start, size_t bytes, void *memory)
     pp_leak_memory_hide(memory, start, start + bytes);
 }
 
+/* Not in builds with sanitizers. */
+extern void bootstrap_memory(uintptr_t *from, uintptr_t *to) __asm__("pp_malloc_bootstrap_memory")
+    __attribute__((weak, visibility("hidden")));
+
+/* Walks remember words of stacks. Among the variables is also memory that the loader has got. */
+static void hide_variables(pp_leak_memory *memory)
+{
+    uintptr_t from = 0;
+    uintptr_t to = 0;
+    uintptr_t first = 0;
+    uintptr_t last = 0;
+    pp_own_variables(&from, &to);
+    if (bootstrap_memory != NULL) {
+        bootstrap_memory(&first, &last);
+    }
+    bool inside = first > from && last < to;
+    pp_leak_memory_hide(memory, from, inside ? first : to);
+    pp_leak_memory_hide(memory, inside ? last : to, to);
+}
+
 /* The library's own references to blocks. */
-static void hide_own(pp_leak_memory *memory, const pp_arena *arena, const pp_arena *of_pass)
+static void hide_own(pp_leak_memory *memory, const pp_leaks *leaks, const pp_arena *arena,
+                     const pp_arena *of_pass)
 {
     uintptr_t start = 0;
     size_t bytes = 0;
+    pp_leak_memory_hide(memory, (uintptr_t)leaks, (uintptr_t)(leaks + 1));
+    hide_variables(memory);
     pp_arena_each(arena, hide_chunk, memory);
     pp_arena_each(of_pass, hide_chunk, memory);
     for (uint32_t i = 0; pp_live_table_memory(i, &start, &bytes); i++) {
@@ -101,7 +125,7 @@ static void list_and_read(void *of_search)
     }
     if (s->result == 0) {
         find_break(&s->leaks->blocks, &s->memory);
-        hide_own(&s->memory, s->arena, &s->of_pass);
+        hide_own(&s->memory, s->leaks, s->arena, &s->of_pass);
         pp_leak_memory_hidden_end(&s->memory);
         read_on(s);
     }

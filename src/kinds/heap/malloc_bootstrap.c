@@ -63,6 +63,12 @@ bool pp_malloc_is_bootstrap(uintptr_t address)
     return address - (uintptr_t)bootstrap.arena < ARENA_BYTES;
 }
 
+void pp_malloc_bootstrap_memory(uintptr_t *from, uintptr_t *to)
+{
+    *from = (uintptr_t)bootstrap.arena;
+    *to = *from + ARENA_BYTES;
+}
+
 size_t pp_malloc_bootstrap_size(uintptr_t address)
 {
     return *(const size_t *)(address - sizeof(size_t));

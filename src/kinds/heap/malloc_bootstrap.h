@@ -16,6 +16,7 @@ void *pp_malloc_bootstrap(size_t size, size_t alignment);
 bool pp_malloc_is_bootstrap(uintptr_t address);
 /* Whether there is such a block. */
 bool pp_malloc_bootstrap_is_used(void);
+void pp_malloc_bootstrap_memory(uintptr_t *from, uintptr_t *to);
 size_t pp_malloc_bootstrap_size(uintptr_t address);
 
 /* Finds the real malloc_usable_size. To be called when malloc is resolved. */
