@@ -540,7 +540,8 @@ int cp_live_run(const cp_live_options *options)
     int status;
 
     cp_error error;
-    if (cp_live_target_read(options->source, options->report->sample, &l.target, &error) < 0) {
+    if (cp_live_target_read(options->source, options->profile, options->report->sample, &l.target,
+                            &error) < 0) {
         status = cp_bad_usage(options->verb, "%s: -p: %s", options->verb, error.text);
     } else {
         begin_state(&l);

@@ -15,6 +15,7 @@
 typedef struct cp_live_options {
     const char *verb;
     const char *source;  /* "1234", "pid:1234/heap", or the address of a server */
+    const char *profile; /* the first one to show, "wall"; NULL: the source may name it */
     double seconds;      /* between two tables */
     long tables;         /* end after so many; 0: when the process ends, or the user says so */
     bool is_batch, json; /* no screen */

@@ -30,6 +30,14 @@ enum { PATIENCE_MS = 5000, STEP_MS = 10 };
 
 typedef enum holding { NOBODY_HOLDS, HOLDS, CANNOT_HOLD } holding;
 
+/* Of one view that is sampled. */
+typedef struct holder {
+    struct cp_live_source *source;
+    const char *profile;
+    holding holding;
+    cp_error why_not; /* it cannot hold */
+} holder;
+
 struct cp_live_source {
     cp_attachment attachment;
     char *root;
@@ -40,8 +48,7 @@ struct cp_live_source {
     bool is_asked, is_answered;
     size_t view;
     cp_live_answer answer;
-    holding holding;
-    cp_error why_not; /* it cannot hold */
+    holder holders[CP_LIVE_VIEWS];
 };
 
 static int fetch(const cp_live_source *s, const char *name, const char *parameters, cp_bytes *bytes,
@@ -56,14 +63,14 @@ static int fetch(const cp_live_source *s, const char *name, const char *paramete
 }
 
 /* Signals are the business of the thread that draws. */
-static int start(void *(*run)(void *source), cp_live_source *s)
+static int start(void *(*run)(void *argument), void *argument)
 {
     sigset_t all, old;
     pthread_t thread;
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    int error = pthread_create(&thread, NULL, run, s);
+    int error = pthread_create(&thread, NULL, run, argument);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (error == 0) {
         pthread_detach(thread);
@@ -71,50 +78,50 @@ static int start(void *(*run)(void *source), cp_live_source *s)
     return error;
 }
 
-/* ---- the holder ---- */
+/* ---- the holders ---- */
 
-static void set_holding(cp_live_source *s, holding is, const cp_error *why_not)
+static void set_holding(holder *h, holding is, const cp_error *why_not)
 {
-    pthread_mutex_lock(&s->lock);
-    s->holding = is;
+    pthread_mutex_lock(&h->source->lock);
+    h->holding = is;
     if (why_not) {
-        s->why_not = *why_not;
+        h->why_not = *why_not;
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&h->source->lock);
 }
 
-static void *hold(void *source)
+static void *hold(void *argument)
 {
-    cp_live_source *s = source;
+    holder *h = argument;
     cp_bytes bytes = {0};
     cp_error error;
 
     cp_meter_silence_thread();
-    int status = fetch(s, "profile", HOLD, &bytes, &error);
+    int status = fetch(h->source, h->profile, HOLD, &bytes, &error);
     cp_bytes_release(&bytes);
-    set_holding(s, status < 0 ? CANNOT_HOLD : NOBODY_HOLDS, status < 0 ? &error : NULL);
+    set_holding(h, status < 0 ? CANNOT_HOLD : NOBODY_HOLDS, status < 0 ? &error : NULL);
     return NULL;
 }
 
-static void begin_to_hold(cp_live_source *s)
+static void begin_to_hold(holder *h)
 {
     cp_error error;
 
-    set_holding(s, HOLDS, NULL);
-    if (start(hold, s) != 0) {
+    set_holding(h, HOLDS, NULL);
+    if (start(hold, h) != 0) {
         cp_fail(&error, "cannot start a thread");
-        set_holding(s, CANNOT_HOLD, &error);
+        set_holding(h, CANNOT_HOLD, &error);
     }
 }
 
-static holding look_at_holder(cp_live_source *s, cp_error *error)
+static holding look_at(holder *h, cp_error *error)
 {
-    pthread_mutex_lock(&s->lock);
-    holding is = s->holding;
+    pthread_mutex_lock(&h->source->lock);
+    holding is = h->holding;
     if (is == CANNOT_HOLD) {
-        *error = s->why_not;
+        *error = h->why_not;
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&h->source->lock);
     return is;
 }
 
@@ -138,23 +145,24 @@ static char *fetch_what_is_on(const cp_live_source *source)
 /* ---- the asker ---- */
 
 /* If no sampler runs yet, the holder starts it; until it does so there is nothing to read. */
-static int fetch_so_far(cp_live_source *s, cp_bytes *bytes, cp_error *error)
+static int fetch_so_far(cp_live_source *s, size_t view, cp_bytes *bytes, cp_error *error)
 {
     const char *parameters = s->with_labels ? SO_FAR : SO_FAR "&labels=0";
-    int status = fetch(s, "profile", parameters, bytes, error);
+    holder *h = &s->holders[view];
+    int status = fetch(s, h->profile, parameters, bytes, error);
 
     if (status == 0) {
         return 0;
     }
-    if (look_at_holder(s, error) != HOLDS) {
-        begin_to_hold(s);
+    if (look_at(h, error) != HOLDS) {
+        begin_to_hold(h);
     }
     for (int ms = 0; status < 0 && ms < PATIENCE_MS; ms += STEP_MS) {
         cp_sleep_ms(STEP_MS);
-        bool holds = look_at_holder(s, error) == HOLDS;
-        status = fetch(s, "profile", parameters, bytes, error);
+        bool holds = look_at(h, error) == HOLDS;
+        status = fetch(s, h->profile, parameters, bytes, error);
         if (status < 0 && !holds) {
-            look_at_holder(s, error);
+            look_at(h, error);
             break;
         }
     }
@@ -167,7 +175,7 @@ static void answer(cp_live_source *s, size_t view)
     const cp_live_view *v = &cp_live_views[view];
     const uint64_t one = 1;
 
-    a.status = v->kind == CP_LIVE_SAMPLED ? fetch_so_far(s, &a.bytes, &a.error)
+    a.status = v->kind == CP_LIVE_SAMPLED ? fetch_so_far(s, view, &a.bytes, &a.error)
                                           : fetch(s, v->profile, "", &a.bytes, &a.error);
     a.at_ns = cp_now_ns();
     a.on = v->remedy ? fetch_what_is_on(s) : NULL;
@@ -251,6 +259,9 @@ cp_live_source *cp_live_source_open(const char *root, bool with_labels, cp_error
                           .with_labels = with_labels,
                           .lock = PTHREAD_MUTEX_INITIALIZER,
                           .asked_for = PTHREAD_COND_INITIALIZER};
+    for (size_t i = 0; i < CP_LIVE_VIEWS; i++) {
+        s->holders[i] = (holder){.source = s, .profile = cp_live_views[i].profile};
+    }
     s->ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (s->ready >= 0 && reach(s, error) == 0) {
         if (start(answer_all, s) == 0) {

@@ -11,8 +11,8 @@
 
 const char cp_live_help[] =
     "c            sort by flat (the function itself) or cum (with callees)\n"
-    "t, T, arrows the next profile, the one before; 1 to 6: one of them\n"
-    "             cpu, heap in use, allocations, block, mutex, threads\n"
+    "t, T, arrows the next profile, the one before; 1 to 7: one of them\n"
+    "             cpu, heap in use, allocations, block, mutex, threads, wall\n"
     "a            since cpprof began, or the last interval only\n"
     "/ or f       only stacks with a function that matches; empty: all\n"
     "space        pause; what happens meanwhile is in the next table\n"

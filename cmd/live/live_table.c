@@ -18,6 +18,7 @@
 #include "profile/profile_model.h"
 #include "report/report_json.h"
 #include "report/report_text.h"
+#include "report/tag_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,9 +93,30 @@ static void print_total(const window *w, FILE *out)
 
     fprintf(out, "total %s", total);
     free(total);
-    if (w->view->kind == CP_LIVE_SAMPLED) {
+    if (w->view == cp_live_views) {
         fprintf(out, ", %lld samples, %lld lost", (long long)w->samples, (long long)w->lost);
     }
+}
+
+/* "state: poll 75%, running 25%", if the samples have that label. */
+static void print_states(const window *w, FILE *out)
+{
+    cp_tags tags;
+    const char *before = "state:";
+
+    cp_tags_init(&tags, &w->report);
+    for (uint32_t i = 0; i < tags.count; i++) {
+        char percent[CP_PERCENT_BYTES];
+
+        if (strcmp(tags.rows[i].key, "state") != 0 || tags.rows[i].sum <= 0) {
+            continue;
+        }
+        cp_measure_percent(tags.rows[i].sum, w->report.total, percent);
+        fprintf(out, "%s %s %s", before, tags.rows[i].value, percent + strspn(percent, " "));
+        before = ",";
+    }
+    fputs(*before == ',' ? "\n" : "", out);
+    cp_tags_release(&tags);
 }
 
 /* "focus=RE hide=RE: 45.2% of the total" */
@@ -129,6 +151,9 @@ static void print_head(const window *w, FILE *out)
         print_threads(load, out);
     }
     fputc('\n', out);
+    if (strcmp(w->view->profile, "wall") == 0) {
+        print_states(w, out);
+    }
     print_filters(w, out);
     fputc('\n', out);
 }

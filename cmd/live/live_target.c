@@ -52,14 +52,16 @@ static int read_server(const char *text, cp_live_target *target, cp_error *error
                          text);
 }
 
-int cp_live_target_read(const char *text, const char *type, cp_live_target *target, cp_error *error)
+int cp_live_target_read(const char *text, const char *profile, const char *type,
+                        cp_live_target *target, cp_error *error)
 {
-    const char *profile = NULL;
+    const char *named = NULL;
 
     *target = (cp_live_target){0, NULL, 0};
-    int status = is_process(text) ? read_process(text, target, &profile, error)
+    int status = is_process(text) ? read_process(text, target, &named, error)
                                   : read_server(text, target, error);
-    return status < 0 ? -1 : cp_live_view_find(profile, type, &target->view, error);
+    return status < 0 ? -1
+                      : cp_live_view_find(profile ? profile : named, type, &target->view, error);
 }
 
 void cp_live_target_release(cp_live_target *target)

@@ -19,10 +19,10 @@ typedef struct cp_live_target {
     size_t view; /* the first one */
 } cp_live_target;
 
-/* Reads the text; `type` is the sample type that the user wants, or NULL. Returns 0, or -1 with a
+/* Reads the text; `profile` is the one that the user wants, and `type` the sample type that the user wants, or NULL. Returns 0, or -1 with a
  * sentence; the target is to be released in both cases. */
-int cp_live_target_read(const char *text, const char *type, cp_live_target *target,
-                        cp_error *error);
+int cp_live_target_read(const char *text, const char *profile, const char *type,
+                        cp_live_target *target, cp_error *error);
 void cp_live_target_release(cp_live_target *target);
 
 /* The command and the number of the process, or the address of the server; to be freed. */

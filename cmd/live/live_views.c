@@ -19,6 +19,7 @@ const cp_live_view cp_live_views[CP_LIVE_VIEWS] = {
     {"block", "block", "delay contentions", "block:1", CP_LIVE_SUMS},
     {"mutex", "mutex", "delay contentions", "mutex:1", CP_LIVE_SUMS},
     {"threads", "thread", "thread", NULL, CP_LIVE_LEVELS},
+    {"wall", "wall", "wall", NULL, CP_LIVE_SAMPLED},
 };
 
 static bool has_type(const cp_live_view *view, const char *type)
@@ -37,7 +38,7 @@ static bool has_type(const cp_live_view *view, const char *type)
 static bool is_named(const cp_live_view *view, const char *profile)
 {
     return strcmp(view->profile, profile) == 0 ||
-           (strcmp(profile, "cpu") == 0 && view->kind == CP_LIVE_SAMPLED);
+           (strcmp(profile, "cpu") == 0 && view == cp_live_views);
 }
 
 int cp_live_view_find(const char *profile, const char *type, size_t *view, cp_error *error)
@@ -50,7 +51,7 @@ int cp_live_view_find(const char *profile, const char *type, size_t *view, cp_er
         }
     }
     return cp_fail(error,
-                   "expected one of the profiles profile, heap, allocs, block, mutex and thread, "
+                   "expected one of the profiles cpu, heap, allocs, block, mutex, thread and wall, "
                    "and a sample type of it, found %.200s%s%.200s",
                    profile ? profile : "", profile && type ? " with " : "", type ? type : "");
 }

@@ -25,7 +25,7 @@ typedef struct cp_live_view {
     cp_live_kind kind;
 } cp_live_view;
 
-enum { CP_LIVE_VIEWS = 6 };
+enum { CP_LIVE_VIEWS = 7 };
 extern const cp_live_view cp_live_views[CP_LIVE_VIEWS];
 
 /* Finds the view of a profile (NULL: any) that has a sample type (NULL: any). Returns 0, or -1 with

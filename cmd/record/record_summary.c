@@ -172,13 +172,11 @@ static void print_values(const cp_report *report, const char *key)
 {
     cp_tags tags;
     cp_tags_init(&tags, report);
-    uint32_t first = 0, end = 0;
+    uint32_t first = 0;
     while (first < tags.count && strcmp(tags.rows[first].key, key) != 0) {
         first = cp_tags_end(&tags, first);
     }
-    if (first < tags.count) {
-        end = cp_tags_end(&tags, first);
-    }
+    uint32_t end = first < tags.count ? cp_tags_end(&tags, first) : first;
     if (end - first > 1) {
         fprintf(stderr, "By %s:\n", key);
     }

@@ -282,9 +282,9 @@ static int check_operands(request *r, const cp_operands *operands)
     if (r->live.source) {
         return check_process(r, operands);
     }
-    if (r->interval || r->live.tables || r->live.is_batch) {
-        return cp_bad_usage(name, "%s: expected -p PID with -d, --iterations and -b, found none",
-                            name);
+    if (r->interval || r->live.profile || r->live.tables || r->live.is_batch) {
+        return cp_bad_usage(
+            name, "%s: expected -p PID with -e, -d, --iterations and -b, found none", name);
     }
     if (r->verb->has_expression) {
         if (files == 0) {
@@ -490,6 +490,9 @@ static void add_process_options(request *r, option_table *table)
     const cp_option rows[] = {
         {'p', "pid", NULL, CP_OPTION_TEXT, &r->live.source, 0, 0, "PID",
          watches ? "watch a process (see `cpprof ps`); the key ? helps" : NULL},
+        {'e', "event", NULL, CP_OPTION_TEXT, &r->live.profile, 0, 0, "KIND",
+         watches ? "with -p: begin with this profile, such as wall (cpu)" : NULL,
+         "cpu heap allocs block mutex thread wall"},
         {'d', "interval", "delay", CP_OPTION_TEXT, &r->interval, 0, 0, "TIME",
          watches ? "with -p: the time between two tables (1s)" : NULL},
         {'b', "batch", NULL, CP_OPTION_FLAG, &r->live.is_batch, 0, 0, NULL,

@@ -29,7 +29,7 @@ const char cp_help_top[] =
     "\n" CP_REPORT_NOTES "\n"
     "PID is a process, which loads libpprof for as long as it is watched, or the\n"
     "address of a server with /debug/pprof/. Its CPU profile is shown; keys change to\n"
-    "what is in use in the heap, allocations, block, mutex and threads, or PID/heap\n"
+    "what is in use in the heap, allocations, block, mutex, threads and wall, or -e\n"
     "begins with another one. Each table has what was sampled since the last: none is\n"
     "left out. If standard input or output is no terminal, each table is printed.\n";
 

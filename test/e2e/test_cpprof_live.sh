@@ -115,7 +115,10 @@ $guest/allocs drop_memory allocations: the last
 $guest/block hold_lock block: the last
 $guest/mutex hold_lock mutex: the last
 $guest/thread main threads: now
+$guest/wall burn_cpu wall: the last
 END
+watch "  burn_cpu" wall: -p "$guest" -e wall
+grep -q '^state:.* running [0-9.]*%' out || fail "no line of states: $(cat out)"
 watch "  burn_cpu" cpu: -p "$guest" --cum --focus burn_cpu
 expect_contains "the process" out "$guest $victims/web_guest"
 expect_contains "its load" out "threads 6, "
@@ -197,7 +200,7 @@ tops 2 -p $$ profile.pb.gz
 expect_contains "a process and a file" err "expected -p or FILE, found both"
 tops 2 -p $$ --base profile.pb.gz
 tops 2 -d 1 profile.pb.gz
-expect_contains "an interval without a process" err "expected -p PID with -d"
+expect_contains "an interval without a process" err "expected -p PID with -e, -d"
 expect_equal "status of tree -p" 2 "$(status "$cpprof" tree -p $$ 2>err)"
 expect_contains "tree -p" err "expected the verb top"
 echo ok

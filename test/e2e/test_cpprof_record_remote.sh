@@ -35,6 +35,8 @@ for source in "-p $guest" "unix:$work/http.sock" "unix:$work/http.sock:/debug/pp
         expect_contains "what is said of $source" err "wrote p.$kind.pb.gz (1 process)"
     done
     expect_contains "the next command" err "cpprof top --cum p."
+    expect_contains "the states of $source" err "By state:"
+    ! grep -q 'By process:' err || fail "processes of $source: $(cat err)"
     expect_equal "types with $source" "cpu inuse_space delay thread threadcreate wall" \
         "$(for kind in cpu heap mutex thread threadcreate wall; do type_of p.$kind.pb.gz; done | tr '\n' ' ' | sed 's/ $//')"
     raw p.cpu.pb.gz

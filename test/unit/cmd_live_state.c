@@ -60,8 +60,10 @@ static void views_come_one_after_the_other(void **unused)
     assert_int_equal(s.view, 0);
     type(&s, "5");
     assert_string_equal(cp_live_views[s.view].title, "mutex");
-    type(&s, "789");
-    assert_string_equal(cp_live_views[s.view].title, "mutex");
+    type(&s, "7");
+    assert_string_equal(cp_live_views[s.view].title, "wall");
+    type(&s, "089");
+    assert_string_equal(cp_live_views[s.view].title, "wall");
 }
 
 static void intervals_have_steps_and_ends(void **unused)
@@ -178,7 +180,7 @@ static void other_keys_do_nothing(void **unused)
     (void)unused;
     for (int key = 1; key < 512; key++) {
         cp_live_state s = at_first;
-        if (!strchr("caqQtTfhQ/? +=-_\t\003\004", key) && key < 256 && (key < '1' || key > '6')) {
+        if (!strchr("caqQtTfhQ/? +=-_\t\003\004", key) && key < 256 && (key < '1' || key > '7')) {
             cp_live_press(&s, key);
             assert_memory_equal(&s, &at_first, sizeof s);
         }
@@ -197,6 +199,9 @@ static void a_view_has_profiles_and_types(void **unused)
     assert_int_equal(view, 1);
     assert_int_equal(cp_live_view_find("cpu", NULL, &view, &error), 0);
     assert_int_equal(view, 0);
+    assert_int_equal(cp_live_view_find("wall", NULL, &view, &error), 0);
+    assert_string_equal(cp_live_views[view].profile, "wall");
+    assert_int_equal(cp_live_view_find("wall", "cpu", &view, &error), -1);
     assert_int_equal(cp_live_view_find(NULL, "alloc_objects", &view, &error), 0);
     assert_int_equal(view, 2);
     assert_int_equal(cp_live_view_find("mutex", "contentions", &view, &error), 0);
