@@ -128,7 +128,9 @@ static void print_filters(const window *w, FILE *out)
 
     for (int i = 0; i < CP_FILTERS; i++) {
         if (filters->texts[i]) {
-            fprintf(out, "%s%s=%s", any ? " " : "", cp_filter_name(i), filters->texts[i]);
+            bool is_bare = i == CP_IGNORE_IDLE;
+            fprintf(out, "%s%s%s%s", any ? " " : "", cp_filter_name(i), is_bare ? "" : "=",
+                    is_bare ? "" : filters->texts[i]);
             any = true;
         }
     }

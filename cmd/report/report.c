@@ -9,7 +9,9 @@
 #include "base/measurement.h"
 #include "base/message.h"
 #include "base/regex.h"
+#include "base/pool.h"
 #include "base/suggestion.h"
+#include "profile/idle_filter.h"
 #include "profile/profile_merge.h"
 #include "profile/profile_model.h"
 #include "report/report_load.h"
@@ -29,6 +31,7 @@ const char *cp_filter_name(int filter)
         [CP_SHOW_FROM] = "show_from",
         [CP_TAG_FOCUS] = "tagfocus",
         [CP_TAG_IGNORE] = "tagignore",
+        [CP_IGNORE_IDLE] = "ignore_idle",
     };
 
     return names[filter];
@@ -125,11 +128,53 @@ static void warn(const cp_report *report, int filter, bool matched)
     }
 }
 
+static void add_comment(cp_profile *profile, const char *text)
+{
+    cp_string *comments = CP_POOL_ARRAY(&profile->pool, cp_string, profile->comment_count + 1);
+
+    for (uint32_t i = 0; i < profile->comment_count; i++) {
+        comments[i] = profile->comments[i];
+    }
+    comments[profile->comment_count++] = cp_strings_put(&profile->strings, text);
+    profile->comments = comments;
+}
+
+/* Leaves out what threads wait for work, and says how much. */
+static void ignore_idle(cp_report *report)
+{
+    cp_idle idle = cp_profile_filter_idle(report->profile, report->value_index);
+
+    if (!idle.has_states) {
+        if (!report->options->is_quiet) {
+            cp_complain(
+                "warning: --ignore-idle is for wall-clock profiles: no sample has the label "
+                "state");
+        }
+        return;
+    }
+    char percent[CP_PERCENT_BYTES];
+    cp_measure_percent(idle.value, report->total, percent);
+    char *value = cp_report_value(report, idle.value),
+         *total = cp_report_value(report, report->total);
+    char *text = cp_heap_printf("--ignore-idle leaves out %s, %s of %s", value,
+                                percent + strspn(percent, " "), total);
+    add_comment(report->profile, text);
+    if (!report->options->is_quiet) {
+        cp_complain("%s", text);
+    }
+    free(value);
+    free(total);
+    free(text);
+}
+
 static void apply_filters(cp_report *report)
 {
     const cp_filters *filters = &report->options->filters;
     bool matched[CP_NAME_FILTERS];
 
+    if (filters->texts[CP_IGNORE_IDLE]) {
+        ignore_idle(report);
+    }
     cp_profile_filter_names(report->profile, filters->names,
                             report->options->style == CP_STYLE_GO_1_26, matched);
     for (int i = 0; i < CP_NAME_FILTERS; i++) {

@@ -30,8 +30,8 @@ typedef struct cp_regex cp_regex;
  * in the time, in `tags`, in `raw`, and in whether equal samples of one file are added up. */
 typedef enum cp_style { CP_STYLE_GO_1_26, CP_STYLE_GO_1_19 } cp_style;
 
-/* The user's filters: the names' (name_filter.h) and two for labels. */
-enum { CP_TAG_FOCUS = CP_NAME_FILTERS, CP_TAG_IGNORE, CP_FILTERS };
+/* The user's filters: the names' (name_filter.h), two for labels, and idle_filter.h's. */
+enum { CP_TAG_FOCUS = CP_NAME_FILTERS, CP_TAG_IGNORE, CP_IGNORE_IDLE, CP_FILTERS };
 
 /* The name of a filter, as the Go tool has it: "show_from". */
 const char *cp_filter_name(int filter);

@@ -180,7 +180,9 @@ static void print_filter(const char *name, const char *pattern, FILE *out)
     enum { SHOWN = 80 }; /* bytes of "name=pattern" */
     size_t name_length = strlen(name) + 1, length = strlen(pattern);
 
-    if (name_length + length <= SHOWN) {
+    if (strcmp(name, cp_filter_name(CP_IGNORE_IDLE)) == 0) {
+        fprintf(out, "   %s\n", name);
+    } else if (name_length + length <= SHOWN) {
         fprintf(out, "   %s=%s\n", name, pattern);
     } else {
         fprintf(out, "   %s=%.*s\u2026\n", name, (int)(SHOWN - name_length), pattern);

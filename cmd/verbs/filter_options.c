@@ -33,6 +33,8 @@ void cp_filter_options(const char **sample, cp_filters *filters, bool few,
          "only samples with a label, such as key:value", .rare = few},
         {0, "tagignore", NULL, CP_OPTION_TEXT, &texts[CP_TAG_IGNORE], 0, 0, "TAG",
          "only samples without", .rare = true},
+        {0, "ignore-idle", NULL, CP_OPTION_WORD, &texts[CP_IGNORE_IDLE], 0, 0, NULL,
+         "leave out of a wall-clock profile what threads wait for work", .rare = true},
     };
 
     memcpy(rows, all, sizeof all);
