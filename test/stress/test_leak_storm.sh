@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # timeout: 900
+# nightly: 2
 #
 # test_leak_storm.sh: searches for leaks while other threads move the only pointers to blocks, allocate and free, map
 # and unmap, fork, load libraries and start threads, beside memory that may not be touched: each search finds what is
