@@ -17,28 +17,18 @@
 #include "base/meter.h"
 #include "base/pool.h"
 #include "import/profile_file.h"
+#include "import/source_requests.h"
 #include "profile/profile_model.h"
 #include "profile/protobuf.h"
 #include "record/record_child.h"
 #include "record/record_summary.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { DEFAULT_SECONDS = 10 };
-
-typedef struct request {
-    char *source;
-    bool takes_time;
-    bool threaded;
-    pthread_t thread;
-    cp_bytes answer;
-    int status;
-    cp_error error;
-} request;
 
 /* A process that is asked. */
 typedef struct reached {
@@ -75,8 +65,8 @@ static bool is_begun(const cp_record_kind *kind)
     return !timed_name(kind) && strcmp(kind->name, "thread") != 0 && !is_contention(kind);
 }
 
-static request request_of(const char *root, const cp_record_kind *kind, bool was_off,
-                          const cp_record_options *options)
+static cp_request request_of(const char *root, const cp_record_kind *kind, bool was_off,
+                             const cp_record_options *options)
 {
     const char *timed = timed_name(kind);
     bool is_change = was_off ? is_contention(kind) : kind->rate[0] || is_contention(kind);
@@ -94,60 +84,16 @@ static request request_of(const char *root, const cp_record_kind *kind, bool was
     } else {
         parameters = cp_heap_printf("%s", "");
     }
-    request r = {.source = cp_source_address(root, timed ? timed : kind->name, parameters),
-                 .takes_time = timed || is_change};
+    cp_request r = {.source = cp_source_address(root, timed ? timed : kind->name, parameters),
+                    .takes_time = timed || is_change};
     free(parameters);
     return r;
-}
-
-static void *ask(void *argument)
-{
-    request *r = argument;
-
-    r->status = cp_source_fetch(r->source, &r->answer, &r->error);
-    return NULL;
-}
-
-static void *ask_quietly(void *argument)
-{
-    cp_meter_silence_thread();
-    return ask(argument);
-}
-
-/* The first of those that take time is asked by this thread, which shows the progress. Returns whether
- * all have an answer. */
-static bool ask_all(request *requests, size_t count)
-{
-    request *first = NULL;
-    bool good = true;
-
-    for (size_t i = 0; i < count; i++) {
-        request *r = &requests[i];
-        if (r->takes_time && first) {
-            r->threaded = pthread_create(&r->thread, NULL, ask_quietly, r) == 0;
-        } else if (r->takes_time) {
-            first = r;
-        }
-    }
-    if (first) {
-        ask(first);
-    }
-    for (size_t i = 0; i < count; i++) {
-        request *r = &requests[i];
-        if (r->threaded) {
-            pthread_join(r->thread, NULL);
-        } else if (r != first) {
-            ask(r);
-        }
-        good = good && r->status == 0;
-    }
-    return good;
 }
 
 /* ---- answers ---- */
 
 /* The bytes are written as they came. */
-static int keep(const request *r, const char *output, cp_profile **profile, cp_error *error)
+static int keep(const cp_request *r, const char *output, cp_profile **profile, cp_error *error)
 {
     cp_error inner;
 
@@ -161,7 +107,7 @@ static int keep(const request *r, const char *output, cp_profile **profile, cp_e
     return cp_file_put(output, &r->answer, error);
 }
 
-static void collect(cp_record_summary *summary, const request *r, size_t kind)
+static void collect(cp_record_summary *summary, const cp_request *r, size_t kind)
 {
     cp_profile *profile = NULL;
     cp_error error;
@@ -230,7 +176,7 @@ static void turn_off(const reached *r)
 }
 
 /* Waits for what has been turned on, unless a request takes the time, or the attachment ends. */
-static void wait_for_time(const request *requests, const cp_attachment *attachment,
+static void wait_for_time(const cp_request *requests, const cp_attachment *attachment,
                           const cp_record_options *options)
 {
     enum { SECOND_MS = 1000 };
@@ -263,7 +209,7 @@ static int record_all(const char *root, reached *r, bool is_reached,
 {
     const cp_record_kinds *kinds = &options->kinds;
     const cp_child nobody = {.pid = 0};
-    request requests[CP_RECORD_KINDS_MAX] = {0};
+    cp_request requests[CP_RECORD_KINDS_MAX] = {0};
     cp_session session = {.options = options, .processes = 1};
     cp_record_summary summary = {.session = &session, .child = &nobody, .incomplete = !is_reached};
 
@@ -274,7 +220,7 @@ static int record_all(const char *root, reached *r, bool is_reached,
     if (is_reached && (r->attachment.begun || r->begun.count > 0)) {
         wait_for_time(requests, &r->attachment, options);
     }
-    bool has_failed = is_reached && !ask_all(requests, kinds->count);
+    bool has_failed = is_reached && !cp_requests_ask(requests, kinds->count);
     const char *loss = has_failed ? cp_attachment_loss(&r->attachment) : NULL;
     if (is_reached && !r->attachment.begun) {
         turn_off(r);

@@ -36,7 +36,7 @@ static int list_verbs(void)
             printf("  %-10s %s\n", verb->name, verb->summary);
         }
     }
-    fputs("\n`cpprof help VERB` explains a verb. To begin: cpprof record -- COMMAND\n", stdout);
+    fputs("`cpprof help VERB` explains a verb. To begin: cpprof record -- COMMAND\n", stdout);
     return fflush(stdout) == 0 ? CP_EXIT_OK : CP_EXIT_BAD_INPUT;
 }
 

@@ -27,6 +27,7 @@ const cp_verb cp_verbs[] = {
     {"merge", "join several profiles into one", cp_help_merge, cp_run_merge},
     {"convert", "a profile in another format", cp_help_convert, cp_run_convert},
     {"symbolize", "add names, files and lines to a profile", cp_help_symbolize, cp_run_symbolize},
+    {"why", "what a process does and waits for, on one page", cp_help_why, cp_run_why},
     {"dump", "the stacks of all threads of a process", cp_help_dump, cp_run_dump},
     {"ps", "the processes that can be asked for profiles", cp_help_ps, cp_run_ps},
     {"configure", "change what a running process records", cp_help_configure, cp_run_configure},
