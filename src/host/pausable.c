@@ -34,7 +34,9 @@
 #include <string.h>
 #include <time.h>
 
-enum { PLACES = 8 }; /* there are six: deadline, interval, signal, an attachment, two servers */
+enum {
+    PLACES = 10
+}; /* there are seven: deadline, interval, signal, wall, an attachment, two servers */
 
 static const uint64_t longest_wait_ns = PP_NS_PER_S;
 static const uint64_t longest_wait_for_table_ns = UINT64_C(10) * PP_NS_PER_S;
