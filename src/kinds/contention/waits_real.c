@@ -183,9 +183,9 @@ size_t pp_hook_waits_list_called(pp_called_hook *list, size_t capacity)
         &pp_wait_hook_pthread_mutex_lock,    &pp_wait_hook_pthread_mutex_unlock,
         &pp_wait_hook_pthread_rwlock_rdlock, &pp_wait_hook_pthread_rwlock_wrlock,
         &pp_wait_hook_pthread_rwlock_unlock, &pp_wait_hook_pthread_spin_lock,
-        &pp_wait_hook_pthread_spin_unlock};
+        &pp_wait_hook_pthread_spin_unlock,   NULL};
     size_t used = 0;
-    for (size_t i = 0; i < sizeof often / sizeof *often && used < capacity; i++) {
+    for (size_t i = 0; often[i] != NULL && used < capacity; i++) {
         pp_wait_resolve(often[i]);
         list[used++] = (pp_called_hook){.name = often[i]->name,
                                         .entry = (uintptr_t)often[i]->entry,
