@@ -403,9 +403,24 @@ static void encode_mappings(encoder *e)
 
 /* ---- Texts --------------------------------------------------------------------------------- */
 
+/* How many bytes of ASCII the text begins with, by words: nearly always all but the last ones. */
+static size_t ascii_prefix(const uint8_t *text, size_t length)
+{
+    uint64_t word = 0;
+    size_t at = 0;
+    while (length - at >= sizeof word) {
+        memcpy(&word, text + at, sizeof word);
+        if ((word & UINT64_C(0x8080808080808080)) != 0) {
+            break;
+        }
+        at += sizeof word;
+    }
+    return at;
+}
+
 static size_t valid_prefix(const uint8_t *text, size_t length)
 {
-    size_t valid = 0;
+    size_t valid = ascii_prefix(text, length);
     while (valid < length) {
         size_t size = pp_utf8_length(text + valid, length - valid);
         if (size == 0) {

@@ -6,20 +6,11 @@
  */
 #include "encode/string_table.h"
 
+#include "base/text_hash.h"
+
 #include <string.h>
 
 enum { SLOTS_MIN = 512 };
-
-/* FNV-1a: texts are short and come from our own process, so nobody makes them collide on
- * purpose. */
-static uint32_t hash_text(const char *text, size_t length)
-{
-    uint32_t hash = 2166136261u;
-    for (size_t i = 0; i < length; i++) {
-        hash = (hash ^ (uint8_t)text[i]) * 16777619u;
-    }
-    return hash ^ hash >> 15;
-}
 
 /* Allocates `slot_count` slots and fills them from the strings. The old arrays remain in
  * the arena. */
@@ -64,7 +55,7 @@ uint32_t pp_string_table_index(pp_string_table *table, const char *text, size_t 
     if (length > UINT32_MAX) {
         length = UINT32_MAX;
     }
-    uint32_t hash = hash_text(text, length);
+    uint32_t hash = (uint32_t)pp_text_hash(text, length);
     uint32_t slot = hash & (table->slot_count - 1);
     for (; table->slots[slot] != 0; slot = (slot + 1) & (table->slot_count - 1)) {
         const pp_string *known = &table->strings[table->slots[slot]];

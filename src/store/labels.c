@@ -7,7 +7,7 @@
  */
 #include "store/labels.h"
 
-#include "base/stack_hash.h"
+#include "base/text_hash.h"
 
 #include <errno.h>
 #include <string.h>
@@ -107,24 +107,6 @@ static const char *copy_text(const char *text, char **to)
     return copy;
 }
 
-/* Hashes eight bytes at once, as if they were a PC. One byte after the other would take longer than
- * all other work on a set. */
-static uint64_t hash_of(const char *text, size_t size)
-{
-    uint64_t hash = size;
-    uint64_t word = 0;
-    size_t rest = size % sizeof word;
-    for (const char *end = text + size - rest; text < end; text += sizeof word) {
-        memcpy(&word, text, sizeof word);
-        hash = pp_stack_hash_extend(hash, word);
-    }
-    word = 0;
-    for (size_t i = 0; i < rest; i++) {
-        word = word << 8 | (uint8_t)text[i];
-    }
-    return pp_stack_hash_extend(hash, word);
-}
-
 static void own_texts(pprof_labels *labels)
 {
     char *end = (char *)(labels->label + labels->count);
@@ -133,7 +115,7 @@ static void own_texts(pprof_labels *labels)
         labels->label[i].value = copy_text(labels->label[i].value, &end);
     }
     labels->text_bytes = (uint32_t)(end - pp_labels_texts(labels));
-    labels->hash = hash_of(pp_labels_texts(labels), labels->text_bytes);
+    labels->hash = pp_text_hash(pp_labels_texts(labels), labels->text_bytes);
 }
 
 /* Makes a piece that begins as a copy of `from`, and still points to the texts of `from`. */

@@ -63,7 +63,7 @@ static void look_at_set(void)
         const char *text = pp_labels_texts(labels);
         MODEL_CHECK(labels->count == 1 && labels->text_bytes == sizeof "key\0"
                                                                        "1");
-        MODEL_CHECK(labels->hash == hash_of(text, labels->text_bytes));
+        MODEL_CHECK(labels->hash == pp_text_hash(text, labels->text_bytes));
         MODEL_CHECK(text[4] >= '1' && text[4] <= '3');
         pp_labels_unref(labels);
     }

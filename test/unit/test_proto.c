@@ -390,6 +390,10 @@ static void texts_are_valid_utf8(void **state)
          "b",
          "a\xef\xbf\xbd"
          "b"},
+        {"a word and a half", "a word and a half"},
+        {"a word  \xff", "a word  \xef\xbf\xbd"},
+        {"a word \xff a word \xffz", "a word \xef\xbf\xbd a word \xef\xbf\xbdz"},
+        {"a word  \xc3\xa9 a word  ", "a word  \xc3\xa9 a word  "},
         {"\x80", "\xef\xbf\xbd"},
         {"\xc3", "\xef\xbf\xbd"},
         {"\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd"},
