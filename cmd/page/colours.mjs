@@ -37,6 +37,21 @@ export function groupFill(index, dark, shade = 0.5, named = true) {
   return hue === undefined ? `hsl(220 6% ${lightness}%)` : `hsl(${hue} ${saturation}% ${lightness}%)`;
 }
 
+/**
+ * Each state of a wall-clock profile on white and on black: what is mostly idle is grey. Any two differ also for readers who
+ * do not tell red from green, or blue from yellow.
+ */
+const STATES = {
+  running: ['#d5a461', '#ac571f'], preempted: ['#e6dd5d', '#823117'], lock: ['#cc6766', '#581210'],
+  io: ['#6688cc', '#161d60'], net: ['#90bcf1', '#2767b9'], child: ['#76ed9d', '#227d4b'], page: ['#926eed', '#4b1c9c'],
+  other: ['#8192b1', '#6c6d71'], sleep: ['#a2a2a2', '#4b547b'], poll: ['#cecee1', '#3f3f3f'],
+};
+
+/** The fill of a state; of a value that is none, undefined. @param {string} state @param {boolean} dark */
+export function stateFill(state, dark) {
+  return STATES[state]?.[dark ? 1 : 0];
+}
+
 /** The package of a function: what Go, C++, Rust, Java put before the last part of a name. @param {string} label */
 export function packageOf(label) {
   const bare = label.replace(/[<(].*$/s, '');

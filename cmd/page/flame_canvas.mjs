@@ -17,6 +17,7 @@ export const MOTION = 160;
 const FONT = '12px system-ui, sans-serif';
 const TINY = 1.5;
 const PADDING = 5;
+const BAR = 4;
 
 /**
  * @typedef {object} Handlers
@@ -27,6 +28,7 @@ const PADDING = 5;
  *
  * @typedef {object} Look
  * @property {(node: number) => string} fill
+ * @property {(node: number) => [string, number][]} [parts]   colours of a node that has several, and their shares
  * @property {(node: number) => string} label
  * @property {Uint8Array|null} matched           for each frame
  * @property {number} selectedFrame              -1: none
@@ -225,6 +227,9 @@ export class FlameCanvas {
     const gap = width > 4 ? 1 : 0.4;
     context.fillStyle = this.fillOf(node);
     context.fillRect(from, top, to - from - gap, ROW - 1);
+    if (look.parts && !look.matched && width > 4) {
+      this.drawParts(look.parts(node), top, from, to - gap);
+    }
     if (node === this.selected || node === this.hovered) {
       this.outline(from, top, to - gap, node === this.selected ? 2 : 1.5);
     } else if (look.selectedFrame >= 0 && tree.frame[node] === look.selectedFrame && to - from > 3) {
@@ -234,6 +239,17 @@ export class FlameCanvas {
     if (room > 12) {
       context.fillStyle = this.textColour(node);
       context.fillText(this.fit(look.label(node), room), from + PADDING, top + ROW / 2);
+    }
+  }
+
+  /** A bar at the lower edge that has each colour of a node in proportion. @param {[string, number][]} parts */
+  drawParts(parts, top, from, to) {
+    const { context } = this;
+    let at = from;
+    for (const [colour, share] of parts) {
+      context.fillStyle = colour;
+      context.fillRect(at, top + ROW - 1 - BAR, (to - from) * share, BAR);
+      at += (to - from) * share;
     }
   }
 

@@ -54,7 +54,7 @@ export class FlameView {
     this.updateTools();
     const refined = this.isRefined(), { selected } = canvas, old = canvas.tree;
     canvas.show(this.tree, {
-      fill: this.palette.fill, label: (node) => this.labelOf(node), matched: app.matched,
+      fill: this.palette.fill, parts: this.palette.parts, label: (node) => this.labelOf(node), matched: app.matched,
       selectedFrame: app.selectedFrame(), upwards: state.grow === 'flame', dark: app.dark, withRoot: true,
       printing: app.printing,
     }, refined);

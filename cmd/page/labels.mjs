@@ -61,9 +61,9 @@ function valueOf(profile, sample, key, texts) {
 /**
  * For each node of a tree which of the values (by index) most of its samples have; values.length if none or another.
  * @param {import('./tree.mjs').Tree} tree @param {import('./tree.mjs').Group} group
- * @param {string} key @param {string[]} values
+ * @param {string} key @param {string[]} values @param {Float64Array[]} [kept] gets what each node has of each value
  */
-export function dominantValues(tree, group, key, values) {
+export function dominantValues(tree, group, key, values, kept) {
   const { profile } = group.source, texts = new Map();
   const index = new Map(values.map((value, i) => [value, i]));
   const best = new Float64Array(tree.count), winner = new Uint8Array(tree.count).fill(values.length);
@@ -85,6 +85,7 @@ export function dominantValues(tree, group, key, values) {
         winner[node] = value;
       }
     }
+    kept?.push(sums);
   }
   return winner;
 }

@@ -2,7 +2,7 @@
 //
 // palette.mjs: the colours of one tree, as the reader chose them.
 
-import { changeFill, coloursByFunction, coloursByGroup, groupFill, packageOf } from './colours.mjs';
+import { changeFill, coloursByFunction, coloursByGroup, groupFill, packageOf, stateFill } from './colours.mjs';
 import { dominantValues, labelCosts } from './labels.mjs';
 
 const LABEL_VALUES = 10;
@@ -11,6 +11,7 @@ const LABEL_VALUES = 10;
  * @typedef {object} Palette
  * @property {(node: number) => string} fill
  * @property {import('./colours.mjs').KeyEntry[]} key
+ * @property {(node: number) => [string, number][]} [parts]  colours of a node that has several, and their shares
  */
 
 /** What colours can mean in this profile. @param {import('./analysis.mjs').Analysis} analysis */
@@ -22,10 +23,18 @@ export function colourChoices(analysis) {
   return choices.concat(analysis.labelKeys.map((key) => [`label:${key}`, `label ${key}`]));
 }
 
+/** Whether the profile is of wall-clock time, with states. @param {import('./analysis.mjs').Analysis} analysis */
+function isWall({ labelKeys, profile }) {
+  return labelKeys.includes('state') && profile.sampleTypes.some(({ type }) => type === 'wall');
+}
+
 /** What colours mean unless the reader chose. @param {import('./analysis.mjs').Analysis} analysis */
 export function usualColour(analysis) {
   if (analysis.base) {
     return 'change';
+  }
+  if (isWall(analysis)) {
+    return 'label:state';
   }
   const modules = new Set(analysis.frames.modules.filter((module) => module && !module.startsWith('[')));
   return modules.size > 1 ? 'module' : 'package';
@@ -50,13 +59,26 @@ function labelPalette(analysis, state, tree, key, dark) {
   const [group] = analysis.groups(state);
   const costs = labelCosts(group).find((one) => one.key === key);
   const values = costs ? costs.values.slice(0, LABEL_VALUES) : [];
-  const winner = dominantValues(tree, group, key, values.map((one) => one.value));
-  const fills = values.map((_, i) => groupFill(i, dark)).concat(groupFill(-1, dark));
+  /** @type {Float64Array[]} */
+  const sums = [];
+  const isState = key === 'state' && isWall(analysis);
+  const winner = dominantValues(tree, group, key, values.map((one) => one.value), isState ? sums : undefined);
+  const fills = values.map(({ value }, i) => (isState && stateFill(value, dark)) || groupFill(i, dark))
+    .concat(groupFill(-1, dark));
   return {
     fill: (node) => fills[winner[node]],
+    parts: isState ? (node) => partsOf(sums, node, fills) : undefined,
     key: values.map(({ value, cost }, i) => ({ text: value || '(empty)', colour: fills[i], cost }))
-      .concat({ text: 'none or another', colour: fills[values.length], cost: 0 }),
+      .concat(isState ? [] : { text: 'none or another', colour: fills[values.length], cost: 0 }),
   };
+}
+
+/** The shares of a node that has several values; [] if it has one. @returns {[string, number][]} */
+function partsOf(sums, node, fills) {
+  const total = sums.reduce((sum, of) => sum + of[node], 0);
+  const parts = sums.map((of, i) => /** @type {[string, number]} */ ([fills[i], of[node] / (total || 1)]))
+    .filter(([, share]) => share > 0);
+  return parts.length > 1 ? parts : [];
 }
 
 /**

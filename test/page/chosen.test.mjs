@@ -6,10 +6,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 
-import { changeFill, groupFill, packageOf, themeColours } from '../../cmd/page/colours.mjs';
+import { changeFill, groupFill, packageOf, stateFill, themeColours } from '../../cmd/page/colours.mjs';
 import { commonUnit, label, percent } from '../../cmd/page/format.mjs';
 import { layoutGraph } from '../../cmd/page/graph_layout.mjs';
 import { dominantValues, labelCosts } from '../../cmd/page/labels.mjs';
+import { makePalette, usualColour } from '../../cmd/page/palette.mjs';
 import { compileSearch, matchedWidth, matchFrames } from '../../cmd/page/search.mjs';
 import { formatState, parseState } from '../../cmd/page/state.mjs';
 import { flameSvg } from '../../cmd/page/svg_export.mjs';
@@ -138,6 +139,59 @@ function rgb(colour) {
   });
 }
 
+const STATES = ['running', 'preempted', 'lock', 'io', 'net', 'sleep', 'poll', 'child', 'page', 'other'];
+
+/** How colours are seen: by most, without red, without green, without blue (Machado, Oliveira, Fernandes 2009). */
+const VISIONS = [
+  [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+  [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+  [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+  [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+];
+
+/** The place of a colour in CIELAB, as that vision sees it. */
+function lab(colour, vision) {
+  const linear = rgb(colour).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  const [red, green, blue] = vision.map((row) =>
+    Math.min(1, Math.max(0, row.reduce((sum, factor, i) => sum + factor * linear[i], 0))));
+  const [x, y, z] = [(0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.95047,
+    0.2126 * red + 0.7152 * green + 0.0722 * blue, (0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.08883]
+    .map((value) => (value > 0.008856 ? Math.cbrt(value) : 7.787 * value + 16 / 116));
+  return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
+}
+
+test('any two states have colours that everybody can tell apart', () => {
+  for (const dark of [false, true]) {
+    for (const vision of VISIONS) {
+      const places = STATES.map((state) => lab(stateFill(state, dark), vision));
+      places.forEach((one, i) => places.slice(0, i).forEach((other, j) => {
+        const distance = Math.hypot(...one.map((value, k) => value - other[k]));
+        assert.ok(distance >= 12, `${STATES[i]} and ${STATES[j]}, dark ${dark}: ${distance}`);
+      }));
+    }
+  }
+  assert.equal(stateFill('acme', false), undefined);
+});
+
+test('a wall-clock profile is coloured by state, a frame that has several in proportion', () => {
+  const wall = (type) => {
+    const analysis = analyse(profileOf([['a', 'main'], 3, { state: 'lock' }], [['b', 'main'], 1, { state: 'running' }]));
+    analysis.profile.sampleTypes.forEach((one) => { one.type = type; });
+    return analysis;
+  };
+  const analysis = wall('wall'), state = stateWith();
+  assert.equal(usualColour(analysis), 'label:state');
+  assert.notEqual(usualColour(wall('cpu')), 'label:state');
+  const tree = analysis.tree(state), { fill, parts, key } = makePalette(analysis, state, tree, false);
+  const node = (name) => tree.frame.indexOf(analysis.frames.find(name));
+  assert.equal(fill(node('main')), stateFill('lock', false));
+  assert.equal(fill(node('b')), stateFill('running', false));
+  assert.deepEqual(parts(node('main')), [[stateFill('lock', false), 0.75], [stateFill('running', false), 0.25]]);
+  assert.deepEqual(parts(node('a')), []);
+  assert.deepEqual(key.map(({ text, colour }) => [text, colour]),
+    [['lock', stateFill('lock', false)], ['running', stateFill('running', false)]]);
+});
+
 test('text on every colour has a contrast of 4.5 to 1', () => {
   for (const dark of [false, true]) {
     const theme = themeColours(dark);
@@ -150,6 +204,7 @@ test('text on every colour has a contrast of 4.5 to 1', () => {
     for (let change = -1; change <= 1; change += 0.05) {
       fills.push(changeFill(change, dark));
     }
+    fills.push(...STATES.map((state) => stateFill(state, dark)));
     fills.forEach((fill) => assert.ok(contrast(fill, theme.text) >= 4.5, `${fill}: ${contrast(fill, theme.text)}`));
     assert.ok(contrast(theme.faded, theme.fadedText) >= 4.5);
     assert.ok(contrast(theme.match, theme.matchText) >= 4.5);
