@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
 
+import { stateFill } from '../../cmd/page/colours.mjs';
 import { browser, emptyPage, frameAt, hashOf, makePage, open, textOf, work } from './opened.mjs';
 import { ProfileWriter } from './profile_writer.mjs';
 
@@ -57,6 +58,29 @@ test('a type without samples is named, with the types that have some', async () 
   assert.equal(await textOf(none, '#empty'), 'No samples.');
   assert.deepEqual(none.errors, []);
   await none.close();
+});
+
+test('a wall-clock profile has the colours of states, and a bar where a frame has several', async () => {
+  const writer = new ProfileWriter([['samples', 'count'], ['wall', 'nanoseconds']]);
+  writer.add({ stack: ['lock', 'main'], values: [3, 3e9], labels: { state: 'lock' } });
+  writer.add({ stack: ['work', 'main'], values: [1, 1e9], labels: { state: 'running' } });
+  const file = makePage('wall', writer.finish());
+  for (const dark of [false, true]) {
+    const page = await open(file, { dark });
+    const pixel = (row, part, y) => page.value(`(() => {
+      const canvas = document.querySelector('#view-flame .flame canvas'), ratio = canvas.width / canvas.clientWidth;
+      const at = [canvas.width * ${part}, (${row} * 20 + ${y}) * ratio].map(Math.round);
+      return '#' + [...canvas.getContext('2d').getImageData(...at, 1, 1).data].slice(0, 3)
+        .map((one) => one.toString(16).padStart(2, '0')).join('');
+    })()`);
+    const [lock, running] = ['lock', 'running'].map((state) => stateFill(state, dark));
+    const both = [await pixel(1, 0.5, 2), await pixel(1, 0.7, 17), await pixel(1, 0.8, 17), await pixel(1, 0.8, 2)];
+    assert.deepEqual(both, [lock, lock, running, lock], 'main');
+    assert.deepEqual([await pixel(2, 0.5, 17), await pixel(2, 0.9, 2)], [lock, running], 'what main calls');
+    assert.match(await textOf(page, '.colour-key'), /lock\s*75.00%\s*running\s*25.00%/);
+    assert.deepEqual(page.errors, []);
+    await page.close();
+  }
 });
 
 test('the pointer shows what a frame costs', async () => {
