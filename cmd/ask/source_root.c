@@ -43,15 +43,21 @@ char *cp_source_address(const char *root, const char *name, const char *paramete
 uint64_t cp_source_seconds(const char *address)
 {
     enum { PROFILE_SECONDS = 30 /* the process's own default */ };
-    static const char parameter[] = "seconds=", profile[] = "profile";
+    static const char parameter[] = "seconds=";
+    static const char *const timed[] = {"profile", "wall"};
     const char *seconds = strstr(address, parameter);
     long number = seconds ? strtol(seconds + strlen(parameter), NULL, 10) : 0;
-    size_t path = strcspn(address, "?"), length = strlen(profile);
+    size_t path = strcspn(address, "?");
 
     if (number > 0 && number < 1000000) {
         return (uint64_t)number;
     }
-    bool is_profile = path >= length && strncmp(address + path - length, profile, length) == 0 &&
-                      (path == length || address[path - length - 1] == '/');
-    return is_profile ? PROFILE_SECONDS : 0;
+    for (size_t i = 0; i < sizeof timed / sizeof *timed; i++) {
+        size_t length = strlen(timed[i]);
+        if (path >= length && strncmp(address + path - length, timed[i], length) == 0 &&
+            (path == length || address[path - length - 1] == '/')) {
+            return PROFILE_SECONDS;
+        }
+    }
+    return 0;
 }

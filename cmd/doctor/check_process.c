@@ -86,7 +86,7 @@ static void check_attachment(cp_findings *f, int pid)
         cp_found(f, "library", "not loaded; `cpprof record -p %d` and `top -p %d` attach to it",
                  pid, pid);
     } else {
-        cp_found_less(f, CP_FAILS, "cpu heap allocs block mutex fd peak leak threadcreate",
+        cp_found_less(f, CP_FAILS, "cpu heap allocs block mutex wall fd peak leak threadcreate",
                       "library", "cpprof record -- COMMAND, or for its threads alone cpprof dump",
                       "not loaded, and it cannot be attached to: %s", why.text);
     }

@@ -221,7 +221,7 @@ void cp_manual_zsh(const char *script, FILE *out)
 /* ---- fish ---- */
 
 /* The profiles that cpprof.bash and cpprof.zsh name, too. */
-#define FISH_NAMES "profile,heap,allocs,block,mutex,thread"
+#define FISH_NAMES "profile,heap,allocs,block,mutex,thread,wall"
 
 static void put_fish_option(const char *verb, const cp_option *option, FILE *out)
 {

@@ -64,7 +64,7 @@ _cpprof_source() {
     if [[ $number == */* ]]; then
         word=${number#*/}
         front+=${number%%/*}/
-        _cpprof_words "profile heap allocs block mutex thread"
+        _cpprof_words "profile heap allocs block mutex thread wall"
     else
         compopt -o nospace 2>/dev/null # a NAME may follow
         _cpprof_processes

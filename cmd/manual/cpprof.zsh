@@ -15,7 +15,7 @@ _cpprof_processes() {
 # FILE: also pid:NUMBER/NAME.
 _cpprof_sources() {
     if compset -P 'pid:[0-9]##/'; then
-        _wanted profiles expl profile compadd profile heap allocs block mutex thread
+        _wanted profiles expl profile compadd profile heap allocs block mutex thread wall
     elif compset -P pid:; then
         _cpprof_processes -S ''
     else

@@ -63,6 +63,9 @@ static void print_quoted(const char *word)
 static void print_command(const cp_record_summary *summary, const char *command, size_t kind)
 {
     fprintf(stderr, "%s ", command);
+    if (strcmp(summary->session->options->kinds.list[kind].name, "wall") == 0) {
+        fputs("--ignore-idle ", stderr);
+    }
     if (summary->sample[kind]) {
         fprintf(stderr, "--sample %s ", summary->sample[kind]);
     }

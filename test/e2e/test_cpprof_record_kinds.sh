@@ -79,6 +79,7 @@ expect_at_least "peak" 5000000 "$(blocks_of state.peak.pb.gz.raw | cut -d ' ' -f
 # Where time passes, also of the processes that the command starts: all of it is there, and its states are named.
 "$cpprof" record -e wall:100,cpu -o waits.pb.gz sh -c 'sleep 0.5; exit 0' 2>err || fail "$(cat err)"
 expect_contains "the states" err "By state:"
+expect_contains "the next command" err "cpprof top --cum --ignore-idle waits.wall.pb.gz"
 grep -q '% *sleep$' err || fail "no time of state sleep: $(cat err)"
 grep -q '% *child$' err || fail "no time of state child: $(cat err)"
 raw waits.wall.pb.gz
