@@ -89,13 +89,14 @@ void cp_record_print_next(const cp_record_summary *summary)
     }
 }
 
-/* Prints the library's comments on losses and refusals; not those that only count samples. */
+/* Prints the library's comments on losses and refusals; not those that only count. */
 static void print_troubles(const cp_profile *profile)
 {
     for (uint32_t i = 0; i < profile->comment_count; i++) {
         const char *comment = cp_profile_text(profile, profile->comments[i]);
 
-        if (strncmp(comment, "libpprof: ", 10) == 0 && !strstr(comment, " whole stack")) {
+        if (strncmp(comment, "libpprof: ", 10) == 0 && !strstr(comment, " whole stack") &&
+            !strstr(comment, " looks at all threads")) {
             cp_put_printable(comment, strlen(comment), stderr);
             fputc('\n', stderr);
         }
