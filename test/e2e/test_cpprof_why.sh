@@ -107,6 +107,10 @@ why() {
     # Three of the pool, and the first.
     idle=$(sed -n 's/^Threads, on average: .* waited, \([0-9.]*\) were$/\1/p' out)
     expect_near "idle threads" 4 "$idle" 0.4
+    # No thread of libpprof is among them.
+    all=$(sed -n 's/^Threads, on average: \([0-9.]*\) ran, \([0-9.]*\) wanted .*, \([0-9.]*\) waited, \([0-9.]*\) were$/\1 \2 \3 \4/p' out |
+        awk '{ print $1 + $2 + $3 + $4 }')
+    expect_near "all threads" 9 "$all" 0.5
 }
 
 start

@@ -329,7 +329,8 @@ static bool has_stayed(account *a, int64_t cpu_ns, uint64_t now_ns)
     return true;
 }
 
-/* The accounts of threads that have ended unseen are closed. */
+/* The accounts are closed of threads that have ended unseen, and of those that were looked at before they
+ * said that they are libpprof's own. */
 bool pp_wall_list_moved(int *tids, size_t capacity, size_t *count)
 {
     bool fits = true;
@@ -338,7 +339,7 @@ bool pp_wall_list_moved(int *tids, size_t capacity, size_t *count)
     for (uint32_t i = 0; i < books.capacity; i++) {
         account *a = &books.accounts[i];
         int64_t cpu_ns = a->tid > 0 ? pp_task_cpu_ns(a->tid) : -1;
-        if (a->tid > 0 && cpu_ns < 0) {
+        if (a->tid > 0 && (cpu_ns < 0 || pp_own_threads_have(a->tid))) {
             close_account(a);
         } else if (cpu_ns >= 0 && !has_stayed(a, cpu_ns, pp_clock_ns(CLOCK_MONOTONIC))) {
             fits = *count < capacity;
