@@ -246,7 +246,9 @@ static int add_comments(const pp_leaks *leaks, pp_arena *arena, pp_profile *prof
     pp_text_add_count(&text, leaks->blocks.count, " sampled [block was|blocks were] live; ");
     pp_text_add_count(&text, leaks->bytes_read >> 20, " MiB of memory [was|were] read ");
     pp_text_add_count(&text, leaks->passes, " [time|times]");
-    pp_text_add(&text, leaks->blocks.complete ? ", but for free memory" : "");
+    pp_text_add(&text, leaks->blocks.complete
+                           ? "; every block is known, so words in free memory do not count"
+                           : "");
     add_comment(profile, list, &text, arena);
     if (leaks->in_doubt > 0) {
         begin_comment(&text);

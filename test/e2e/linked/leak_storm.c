@@ -203,6 +203,7 @@ static void start(void)
 /* ---- memory that may not be touched ---- */
 
 static char *absent;
+void *past_its_end;
 
 static void make_strange(void)
 {
@@ -220,7 +221,7 @@ static void make_strange(void)
     }
     int file = open("/proc/self/exe", O_RDONLY);
     if (file >= 0) { /* its end is SIGBUS */
-        mmap(NULL, 64 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+        past_its_end = mmap(NULL, 64 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
         close(file);
     }
 #ifdef SYS_memfd_secret
@@ -268,8 +269,8 @@ static long resident_kib(void)
     long kib = 0;
     FILE *status = fopen("/proc/self/status", "r");
     while (fgets(line, sizeof line, status) != NULL) {
-        if (sscanf(line, "VmRSS: %ld", &kib) == 1) {
-            break;
+        if (strncmp(line, "VmRSS:", 6) == 0) {
+            kib = strtol(line + 6, NULL, 10);
         }
     }
     fclose(status);
@@ -305,7 +306,7 @@ int main(int argc, char **argv)
     pthread_t threads[64];
     int count = 0;
     bool strange = false;
-    int searches = argc > 1 ? atoi(argv[1]) : 1;
+    int searches = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 1;
     setvbuf(stdout, NULL, _IOLBF, 0);
     pprof_set_mem_profile_rate(1);
     lose(8);
