@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# timeout: 900
+# timeout: 1800
 # nightly: 2
 #
 # test_leak_storm.sh: searches for leaks while other threads move the only pointers to blocks, allocate and free, map

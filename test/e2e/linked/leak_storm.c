@@ -58,7 +58,7 @@ static atomic_int movers;
 static void move(void)
 {
     int mine = atomic_fetch_add(&movers, 1) % 16;
-    void *_Atomic on_stack[PLACES] = {0};
+    void *_Atomic on_stack[PLACES] = {NULL};
     void *_Atomic *in_block = calloc(PLACES, sizeof *in_block);
     void *_Atomic *in_mapping = mmap(NULL, PLACES * sizeof *in_mapping, PROT_READ | PROT_WRITE,
                                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
