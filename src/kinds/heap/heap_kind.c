@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "host/kind.h"
 #include "kinds/heap/heap.h"
+#include "kinds/heap/heap_ages.h"
 #include "kinds/heap/heap_collect.h"
 #include "kinds/heap/heap_cycles.h"
 #include "kinds/heap/heap_early.h"
@@ -37,6 +38,7 @@
 
 static struct {
     int64_t rate; /* that is asked for */
+    bool by_age;  /* the same */
     struct {
         const char *file;
         int64_t rate;
@@ -95,6 +97,11 @@ static int take_heap(const char *value)
     return take_file(value, &files[HEAP]);
 }
 
+static int take_age(const char *value)
+{
+    return pp_word_alone(value, &state.by_age);
+}
+
 static int take_leak(const char *value)
 {
     return take_file(value, &files[LEAK]);
@@ -126,6 +133,7 @@ static int take_prefix(const char *value)
 static const pp_word words[] = {
     {"heap", take_heap, "heap or heap:BYTES, 0 for off, 1 for every block, 512k"},
     {"peak", take_peak, "peak, without a value"},
+    {"age", take_age, "age, without a value"},
     {"leak", take_leak, "leak or leak:BYTES, the rate of heap"},
     {"HEAPPROFILE", take_prefix, NULL},
     {.name = NULL}};
@@ -159,6 +167,7 @@ static int take_flags(void)
 static void reset(void)
 {
     state.rate = PP_HEAP_RATE_DEFAULT;
+    state.by_age = false;
 }
 
 /* ---- start and stop ---- */
@@ -245,6 +254,9 @@ static void start_asked(void)
     bool seen = pp_late_is() || sees_allocations();
     if (files[PEAK].asked) {
         pp_heap_peak_start();
+    }
+    if (state.by_age) {
+        pp_heap_ages_want();
     }
     if (files[LEAK].asked) {
         prepare_leak();

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "encode/proto.h"
 #include "kinds/heap/heap.h"
+#include "kinds/heap/heap_ages.h"
 #include "kinds/heap/heap_buckets.h"
 #include "kinds/heap/heap_rows.h"
 #include "output/symbolize.h"
@@ -61,6 +62,84 @@ static int fill_samples(const pp_heap_rows *all, const pp_heap_facts *facts, pp_
     }
     if (all->scaled && facts->lost_samples > 0) {
         fill_lost(&samples[count++], lost, facts);
+    }
+    profile->samples = samples;
+    profile->sample_count = count;
+    return 0;
+}
+
+/* ---- ages ---- */
+
+/* The part of `value` that belongs to blocks `from` to `to` of `all`. */
+static int64_t part_of(int64_t value, uint64_t from, uint64_t to, uint64_t all)
+{
+    double each = (double)value / (double)all;
+    return rounded(each * (double)to) - rounded(each * (double)from);
+}
+
+/* Adds `age` to the labels of a sample. */
+static bool add_age(pp_profile_sample *sample, int64_t age_s, pp_arena *arena)
+{
+    pp_sample_label *labels = pp_arena_array(arena, sample->label_count + 1, sizeof *labels);
+    if (labels == NULL) {
+        return false;
+    }
+    memcpy(labels, sample->labels, sample->label_count * sizeof *labels);
+    labels[sample->label_count] =
+        (pp_sample_label){.key = "age", .number = age_s, .unit = "seconds"};
+    sample->labels = labels;
+    sample->label_count++;
+    return true;
+}
+
+/* Divides a sample among the ages of its blocks; what was allocated stays with the first of them.
+ * Returns how many samples it becomes; 0: no memory. */
+static size_t divide(const pp_profile_sample *whole, const pp_heap_age *ages, size_t count,
+                     pp_profile_sample *parts, pp_arena *arena)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < count; i++) {
+        all += ages[i].count;
+    }
+    parts[0] = *whole;
+    if (all == 0 || whole->value[PP_HEAP_INUSE_OBJECTS] < (int64_t)all) {
+        return 1; /* all are freed, or blocks have come meanwhile */
+    }
+    for (size_t i = 0, from = 0; i < count; from += ages[i++].count) {
+        parts[i] = *whole;
+        for (int k = PP_HEAP_ALLOC_OBJECTS; k <= PP_HEAP_ALLOC_SPACE; k++) {
+            parts[i].value[k] = i == 0 ? whole->value[k] : 0;
+        }
+        for (int k = PP_HEAP_INUSE_OBJECTS; k <= PP_HEAP_INUSE_SPACE; k++) {
+            parts[i].value[k] = part_of(whole->value[k], from, from + ages[i].count, all);
+        }
+        if (ages[i].age_s != PP_HEAP_AGE_UNKNOWN && !add_age(&parts[i], ages[i].age_s, arena)) {
+            return 0;
+        }
+    }
+    return count;
+}
+
+/* The first samples of the profile are of the rows. */
+static int divide_by_age(const pp_heap_rows *rows, pp_arena *arena, pp_profile *profile)
+{
+    pp_heap_ages ages;
+    int error = pp_heap_ages_read(arena, &ages);
+    size_t capacity = profile->sample_count + ages.count + 1;
+    pp_profile_sample *samples = pp_arena_array(arena, capacity, sizeof *samples);
+    size_t count = 0;
+    if (error != 0 || samples == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < profile->sample_count; i++) {
+        size_t parts = 0;
+        const pp_heap_age *list =
+            i < rows->count ? pp_heap_ages_of(&ages, &rows->list[i], &parts) : NULL;
+        size_t made = divide(&profile->samples[i], list, parts, &samples[count], arena);
+        if (made == 0) {
+            return -ENOMEM;
+        }
+        count += made;
     }
     profile->samples = samples;
     profile->sample_count = count;
@@ -141,7 +220,7 @@ int pp_heap_profile_of_rows(const pp_heap_rows *rows, pp_heap_view view, pp_aren
     return error == 0 ? add_comments(&facts, arena, profile) : error;
 }
 
-int pp_heap_profile_build(pp_heap_view view, pp_arena *arena, pp_profile *profile)
+static int build(pp_heap_view view, bool by_age, pp_arena *arena, pp_profile *profile)
 {
     pp_heap_rows rows;
     int first = view == PP_HEAP_ALLOCS ? PP_HEAP_ALLOC_SPACE : PP_HEAP_INUSE_SPACE;
@@ -149,16 +228,26 @@ int pp_heap_profile_build(pp_heap_view view, pp_arena *arena, pp_profile *profil
     int error = pp_heap_rows_read(moment, PP_HEAP_SCALED, first, arena, &rows);
     if (error == 0) {
         error = pp_heap_profile_of_rows(&rows, view, arena, profile);
+        if (error == 0 && by_age) {
+            error = divide_by_age(&rows, arena, profile);
+        }
         pp_heap_rows_release(&rows);
     }
     return error;
+}
+
+/* Without ages: the profile is compared with another moment's, when blocks are older. */
+int pp_heap_profile_build(pp_heap_view view, pp_arena *arena, pp_profile *profile)
+{
+    return build(view, false, arena, profile);
 }
 
 int pp_heap_profile_write(pp_heap_view view, pprof_writer writer)
 {
     pp_arena arena = PP_ARENA_INIT;
     pp_profile profile;
-    int error = pp_heap_profile_build(view, &arena, &profile);
+    bool by_age = view == PP_HEAP_INUSE && pp_heap_ages_are_wanted();
+    int error = build(view, by_age, &arena, &profile);
     if (error == 0) {
         profile.symbolize = pp_symbolize_wanted();
         error = pp_proto_encode(&profile, &arena, writer);

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "encode/proto.h"
 #include "kinds/heap/heap.h"
+#include "kinds/heap/heap_ages.h"
 #include "kinds/heap/heap_buckets.h"
 #include "kinds/heap/leak_search.h"
 #include "output/symbolize.h"
@@ -27,8 +28,6 @@
 #include <errno.h>
 
 enum { MAX_COMMENTS = 5, PERCENT = 100, OWN_LABELS = 2 };
-
-static const int64_t no_age = -1;
 
 static size_t last_count;
 
@@ -56,12 +55,7 @@ typedef struct rows {
 
 static int64_t age_of(const pp_leaks *leaks, const pp_leak_block *block)
 {
-    if (block->birth_ns == 0) {
-        return no_age;
-    }
-    uint64_t ns = leaks->now_ns > block->birth_ns ? leaks->now_ns - block->birth_ns : 0;
-    uint64_t seconds = ns / PP_NS_PER_S;
-    return seconds == 0 ? 0 : INT64_C(1) << (63 - __builtin_clzll(seconds));
+    return pp_heap_age_class(leaks->now_ns, block->birth_ns);
 }
 
 /* The set in whose cell the block is: `shares` holds a reference. */
@@ -198,7 +192,7 @@ static bool add_sample(const row *from, pp_samples *samples, pp_arena *arena)
         return false;
     }
     uint32_t count = 0;
-    if (from->age_s != no_age) {
+    if (from->age_s != PP_HEAP_AGE_UNKNOWN) {
         own[count++] = (pp_sample_label){.key = "age", .number = from->age_s, .unit = "seconds"};
     }
     own[count++] = (pp_sample_label){.key = "unreferenced",
