@@ -270,7 +270,7 @@ static void print_head(const why *w)
                sysconf(_SC_NPROCESSORS_ONLN) == 1 ? "" : "s");
     }
     if (w->pid) {
-        printf(", %zu threads, %zu busy", w->load.threads, w->load.busy);
+        printf(", %zu busy thread%s", w->load.busy, w->load.busy == 1 ? "" : "s");
     }
     putchar('\n');
     free(command);
