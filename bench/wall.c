@@ -81,15 +81,15 @@ int main(int argc, char **argv)
     if (argc != 4) {
         bench_fail("usage: wall idle|mixed THREADS MS");
     }
-    long count = atol(argv[2]);
+    long count = strtol(argv[2], NULL, 10);
     pthread_t *threads = calloc((size_t)count, sizeof *threads);
     if (threads == NULL) {
         bench_fail("no memory");
     }
     if (strcmp(argv[1], "idle") == 0) {
-        measure_idle(threads, count, atol(argv[3]));
+        measure_idle(threads, count, strtol(argv[3], NULL, 10));
     } else {
-        measure_mixed(threads, count, atol(argv[3]));
+        measure_mixed(threads, count, strtol(argv[3], NULL, 10));
     }
     return 0; /* with threads that wait */
 }

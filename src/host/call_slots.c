@@ -34,7 +34,6 @@ static const uintptr_t page_mask = ~(uintptr_t)(PAGE - 1);
 
 typedef struct slot {
     uintptr_t *at;
-    uintptr_t entry, real;
     uint32_t hook;     /* its number */
     bool is_read_only; /* once the loader has bound it (RELRO) */
 } slot;
@@ -43,6 +42,7 @@ static struct {
     pp_lock lock;
     size_t count;
     slot slots[MOST_SLOTS];
+    uintptr_t entry[PP_CALLED_HOOKS], real[PP_CALLED_HOOKS]; /* of each hook; 0: not known */
 } state;
 
 enum { LETTERS = 3 };
@@ -184,10 +184,8 @@ static void look_at_slot(const scan *s, const object *o, const ElfW(Rela) * r)
     uintptr_t *at = (uintptr_t *)(o->info->dlpi_addr + r->r_offset);
     uintptr_t value = __atomic_load_n(at, __ATOMIC_ACQUIRE);
     if (value == s->hooks[i].entry || (!s->is_later[i] && is_in(o, value, PF_X))) {
-        state.slots[state.count++] = (slot){.at = at,
-                                            .entry = s->hooks[i].entry,
-                                            .hook = (uint32_t)i,
-                                            .is_read_only = is_relro(o, (uintptr_t)at)};
+        state.slots[state.count++] =
+            (slot){.at = at, .hook = (uint32_t)i, .is_read_only = is_relro(o, (uintptr_t)at)};
     }
 }
 
@@ -246,18 +244,18 @@ static void find_slots(const pp_called_hook *hooks, size_t count)
 /* Keeps the slots in the list that have real functions from now on. */
 void pp_call_slots_bind(const pp_called_hook *hooks, size_t count)
 {
-    uintptr_t real[PP_CALLED_HOOKS] = {0};
     uintptr_t open = 0;
     size_t kept = 0;
     find_slots(hooks, count);
     for (size_t i = 0; i < state.count; i++) {
-        slot *s = &state.slots[i];
+        const slot *s = &state.slots[i];
         const pp_called_hook *hook = &hooks[s->hook];
-        real[s->hook] = real[s->hook] != 0 ? real[s->hook] : hook->find_real(hook->hook);
-        s->real = real[s->hook];
+        uintptr_t *real = &state.real[s->hook];
+        *real = *real != 0 ? *real : hook->find_real(hook->hook);
+        state.entry[s->hook] = hook->entry;
         uintptr_t value = __atomic_load_n(s->at, __ATOMIC_ACQUIRE);
-        uintptr_t to = hook->is_needed ? s->entry : s->real;
-        if (s->real != 0 && value != to && change(&open, s, value, to) && to == s->real) {
+        uintptr_t to = hook->is_needed ? hook->entry : *real;
+        if (*real != 0 && value != to && change(&open, s, value, to) && to == *real) {
             state.slots[kept++] = *s;
         }
     }
@@ -271,7 +269,7 @@ void pp_call_slots_give_back(void)
     pp_lock_take(&state.lock, pp_task_self());
     for (; state.count > 0; state.count--) {
         const slot *s = &state.slots[state.count - 1];
-        change(&open, s, s->real, s->entry);
+        change(&open, s, state.real[s->hook], state.entry[s->hook]);
     }
     close_page(&open);
     pp_lock_release(&state.lock);
