@@ -91,5 +91,6 @@ int main(int argc, char **argv)
     } else {
         measure_mixed(threads, count, strtol(argv[3], NULL, 10));
     }
+    free(threads);
     return 0; /* with threads that wait */
 }
