@@ -46,7 +46,8 @@ if ! command -v redis-server >/dev/null || ! command -v redis-benchmark >/dev/nu
 fi
 redis-server --port 0 --unixsocket "$WORK/bare" --save "" >/dev/null &
 servers=$!
-with_wall redis-server --port 0 --unixsocket "$WORK/wall" --save "" >/dev/null &
+env LIBPPROF="wall,file=$WORK/redis.pb.gz" LD_PRELOAD="$LIBRARY" \
+    redis-server --port 0 --unixsocket "$WORK/wall" --save "" >/dev/null &
 servers="$servers $!"
 # shellcheck disable=SC2064 # the servers of now
 trap "kill $servers" EXIT
