@@ -110,7 +110,7 @@ static bool copy_whole(void *to, uintptr_t from, size_t size)
 static size_t copy_part(void *to, uintptr_t from, size_t size)
 {
     size_t copied = 0;
-    if (size > PART_PAGES * PAGE && copy_whole(to, from, size)) {
+    if (size > (size_t)PART_PAGES * PAGE && copy_whole(to, from, size)) {
         return size;
     }
     while (copied < size) {

@@ -157,7 +157,7 @@ bool pp_task_has_socket(int folder, int tid, uintptr_t fd)
 {
     char path[PATH_BYTES];
     char digits[PP_DECIMAL_BYTES];
-    struct stat status;
+    struct stat status = {.st_mode = 0};
     append(path, make_path(path, tid, "fd/"), pp_decimal(fd, digits));
     return pp_system_call(SYS_newfstatat, folder, path, &status, 0) == 0 &&
            S_ISSOCK(status.st_mode);

@@ -167,14 +167,20 @@ static void see_row(int folder, const pp_thread_row *row, uint64_t now_ns)
     }
 }
 
-static void look_apart(void *of_time)
+typedef struct moment {
+    bool everyone; /* no thread is left to a later look */
+    uint64_t now_ns;
+} moment;
+
+static void look_apart(void *of_moment)
 {
+    moment *m = of_moment;
     pp_arena arena = PP_ARENA_INIT;
     pp_threads threads = {.count = 0};
     size_t capacity = pp_wall_accounts_count() + SLACK;
     size_t moved = 0;
     int *tids = pp_arena_array(&arena, capacity, sizeof *tids);
-    bool all_known = tids != NULL && pp_wall_list_moved(tids, capacity, &moved);
+    bool all_known = tids != NULL && pp_wall_list_moved(m->everyone, tids, capacity, &moved);
     const pp_threads_wish wish = {.with_stacks = true,
                                   .asks_none = true,
                                   .only = all_known ? tids : NULL,
@@ -190,22 +196,22 @@ static void look_apart(void *of_time)
     pp_threads_release(&threads);
     pp_arena_release(&arena);
     pp_task_close(folder);
-    *(uint64_t *)of_time = now_ns;
+    m->now_ns = now_ns;
 }
 
-/* Looks at all threads, and returns the time of the look. The caller has the turn. */
-static uint64_t look_at_all(void)
+/* Looks at the threads, and returns the time of the look. The caller has the turn. */
+static uint64_t look_at_threads(bool everyone)
 {
-    uint64_t now_ns = 0;
+    moment m = {.everyone = everyone};
     pp_signal_mask old = 0;
     pp_signals_block(&old);
     if (wall.confined) {
-        now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+        m.now_ns = pp_clock_ns(CLOCK_MONOTONIC);
     } else {
-        pp_apart(look_apart, &now_ns);
+        pp_apart(look_apart, &m);
     }
     pp_signals_restore(&old);
-    return now_ns;
+    return m.now_ns;
 }
 
 /*
@@ -263,7 +269,7 @@ static void look_when_due(void)
     }
     if (pp_lock_try(&wall.turn, pp_task_self())) {
         if (wall.users > 0) {
-            look_at_all();
+            look_at_threads(false);
             if (!wall.has_cpu && !wall.confined) {
                 begin_cpu();
             }
@@ -288,7 +294,7 @@ static int see_both(const pp_cpu_result *result, void *of_seeing)
 /* Calls `look` with what has been counted until now; `leaves`: the CPU profile ends with it. */
 static int show(pp_wall_look *look, void *context, bool leaves)
 {
-    uint64_t now_ns = look_at_all();
+    uint64_t now_ns = look_at_threads(true);
     seeing s = {.look = look,
                 .context = context,
                 .counts = {.places = pp_wall_settle_all(now_ns),
@@ -331,7 +337,7 @@ static int begin_first(int hz)
     }
     error = begin_cpu();
     if (error == 0) {
-        look_at_all();
+        look_at_threads(true);
         wall.has_new_thread = true;
         error = pp_worker_begin_at_random(&wall.looker, (uint64_t)wall.period_ns);
         if (error != 0) {

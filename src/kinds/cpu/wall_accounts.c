@@ -35,6 +35,8 @@ enum {
     REMOVED = -1,
     FIRST_ACCOUNTS = 1024, /* a power of two */
     LITTLE_NS = 1000000,
+    QUIET = 8,        /* visits after which a thread that does not run is visited less often */
+    ROTATION = 4,     /* then at one look of so many */
     TALLIES = 16,     /* places of one thread, until its account is balanced */
     COUNTS_SHARE = 20 /* one part in 20 of a limited address space */
 };
@@ -65,7 +67,8 @@ typedef struct account {
     int64_t delayed_ns; /* since then */
     int64_t delay_ns;   /* at the last sight */
     int64_t
-        waited_ns; /* that no place has been given; < 0: the clocks are not read at one instant */
+        waited_ns;  /* that no place has been given; < 0: the clocks are not read at one instant */
+    unsigned stays; /* visits since it ran, up to QUIET */
     unsigned tallied;
     tally tallies[TALLIES];
 } account;
@@ -77,6 +80,7 @@ static struct {
     account *accounts;
     uint32_t capacity, used; /* `used` includes removed ones */
     uint32_t living;
+    uint32_t look; /* number of the current one */
     pp_wall_places places;
     uintptr_t stack[1 + PP_SCRATCH_DEPTH]; /* with the state in front */
 } books;
@@ -322,26 +326,40 @@ void pp_wall_accounts_end(void)
 static bool has_stayed(account *a, int64_t cpu_ns, uint64_t now_ns)
 {
     if (a->wait.entry == NULL || a->since_cpu_ns != cpu_ns) {
+        a->stays = 0;
         return false;
     }
+    a->stays += a->stays < QUIET;
     add(&a->wait, (int64_t)(now_ns - a->since_ns));
     a->since_ns = a->sight_ns = now_ns;
     return true;
 }
 
+/* Whether the thread is visited at this look. What it waits meanwhile is counted at the next visit; when
+ * that is does not depend on what the thread does. */
+static bool is_due(const account *a, bool everyone)
+{
+    return a->tid > 0 &&
+           (everyone || a->stays < QUIET || ((uint32_t)a->tid + books.look) % ROTATION == 0);
+}
+
 /* The accounts are closed of threads that have ended unseen, and of those that were looked at before they
  * said that they are libpprof's own. */
-bool pp_wall_list_moved(int *tids, size_t capacity, size_t *count)
+bool pp_wall_list_moved(bool everyone, int *tids, size_t capacity, size_t *count)
 {
     bool fits = true;
     *count = 0;
     pp_lock_take(&books.lock, pp_task_self());
+    books.look++;
     for (uint32_t i = 0; i < books.capacity; i++) {
         account *a = &books.accounts[i];
-        int64_t cpu_ns = a->tid > 0 ? pp_task_cpu_ns(a->tid) : -1;
-        if (a->tid > 0 && (cpu_ns < 0 || pp_own_threads_have(a->tid))) {
+        if (!is_due(a, everyone)) {
+            continue;
+        }
+        int64_t cpu_ns = pp_task_cpu_ns(a->tid);
+        if (cpu_ns < 0 || pp_own_threads_have(a->tid)) {
             close_account(a);
-        } else if (cpu_ns >= 0 && !has_stayed(a, cpu_ns, pp_clock_ns(CLOCK_MONOTONIC))) {
+        } else if (!has_stayed(a, cpu_ns, pp_clock_ns(CLOCK_MONOTONIC))) {
             fits = *count < capacity;
             if (fits) {
                 tids[(*count)++] = a->tid;
@@ -442,7 +460,7 @@ static void begins(uintptr_t entry, const pp_caller *caller)
 /* Whether the calling thread has never waited by itself: what it did not run, it waited for a processor. */
 static bool has_never_waited(void)
 {
-    struct rusage use;
+    struct rusage use = {.ru_nvcsw = 0};
     return books.may_ask && pp_system_call(SYS_getrusage, RUSAGE_THREAD, &use) == 0 &&
            use.ru_nvcsw == 0;
 }

@@ -79,10 +79,11 @@ void pp_wall_accounts_end(void);
 /* The number of accounts, which changes at any time. */
 size_t pp_wall_accounts_count(void);
 
-/* Reads the CPU clock of each thread that has an account. What the clock of a thread shows that was seen
+/* Reads the CPU clock of each thread that has an account; of those that have not run for some time, of a
+ * part in turn, unless `everyone` is due. What the clock of a thread shows that was seen
  * waiting, and has not run since, is counted. The others are listed: they have to be looked at. False:
  * there are threads without an account, too, or more than `capacity`. The caller blocks signals. */
-bool pp_wall_list_moved(int *tids, size_t capacity, size_t *count);
+bool pp_wall_list_moved(bool everyone, int *tids, size_t capacity, size_t *count);
 
 /* Counts what a sight shows. The caller blocks signals. */
 void pp_wall_see(const pp_wall_sight *sight);
