@@ -39,12 +39,22 @@ static void visit(void *context, uintptr_t address, const uint64_t *words, size_
     }
 }
 
+/* Goes on until all is read: sanitizers have much memory. */
+static void read_to_end(pp_leak_memory *memory, seen *s)
+{
+    int more = 1;
+    while (more == 1) {
+        more = pp_leak_memory_read(memory, visit, s);
+    }
+    assert_int_equal(more, 0);
+}
+
 static void read_all(pp_leak_memory *memory, pp_arena *arena, const void *low, size_t size, seen *s)
 {
     *s = (seen){.low = (uintptr_t)low, .high = (uintptr_t)low + size, .ascending = true};
     assert_int_equal(pp_leak_memory_list(memory, arena), 0);
     pp_leak_memory_hidden_end(memory);
-    assert_int_equal(pp_leak_memory_read(memory, visit, s), 0);
+    read_to_end(memory, s);
     assert_true(s->ascending);
 }
 
@@ -93,7 +103,7 @@ static void spans_are_hidden(void **state)
     pp_leak_memory_hide(&memory, start + 8, start + 24);
     pp_leak_memory_hide(&memory, start + 63 * PAGE, start + 200 * PAGE);
     pp_leak_memory_hidden_end(&memory);
-    assert_int_equal(pp_leak_memory_read(&memory, visit, &s), 0);
+    read_to_end(&memory, &s);
     size_t hidden = 2 + (2 * PAGE - 64) / 8 + PAGE / 8;
     assert_int_equal(s.magics, PAGES * PAGE / 8 - hidden);
 
@@ -144,7 +154,7 @@ static void absent_pages_stay_absent(void **state)
     assert_int_equal(pp_leak_memory_list(&memory, &arena), 0);
     munmap(at, PAGES * PAGE);
     s.words = s.last = 0;
-    assert_int_equal(pp_leak_memory_read(&memory, visit, &s), 0);
+    read_to_end(&memory, &s);
     assert_int_equal(s.words, 0);
     pp_arena_release(&arena);
 }
