@@ -517,3 +517,15 @@ out:
     pp_buffer_release(&e.out);
     return error;
 }
+
+static int append(void *context, const void *data, size_t length)
+{
+    pp_buffer *buffer = context;
+    pp_buffer_append(buffer, data, length);
+    return buffer->failed ? -ENOMEM : 0;
+}
+
+int pp_proto_encode_into(const pp_profile *profile, pp_arena *arena, pp_buffer *encoded)
+{
+    return pp_proto_encode(profile, arena, (pprof_writer){append, encoded});
+}

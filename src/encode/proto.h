@@ -10,6 +10,7 @@
 #define PP_ENCODE_PROTO_H
 
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "profile/model.h"
 
 #include "pprof.h"
@@ -20,5 +21,8 @@
  * (it has then written nothing, unless memory ran out after the first piece).
  */
 int pp_proto_encode(const pp_profile *profile, pp_arena *arena, pprof_writer writer);
+
+/* The same into memory, where a lock is held and a writer may be slow. */
+int pp_proto_encode_into(const pp_profile *profile, pp_arena *arena, pp_buffer *encoded);
 
 #endif

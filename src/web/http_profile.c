@@ -220,13 +220,6 @@ static kept *find_kept(const pprof_profile *profile)
     return NULL;
 }
 
-static int append(void *context, const void *data, size_t length)
-{
-    pp_buffer *buffer = context;
-    pp_buffer_append(buffer, data, length);
-    return buffer->failed ? -ENOMEM : 0;
-}
-
 /* The first time the profile has all since the start of the program, and no duration. */
 static int encode_since(const kept *before, const kept *now, pp_arena *arena, pp_buffer *encoded)
 {
@@ -237,7 +230,7 @@ static int encode_since(const kept *before, const kept *now, pp_arena *arena, pp
         profile.duration_ns = (int64_t)(now->at_ns - before->at_ns);
     }
     profile.symbolize = pp_symbolize_wanted();
-    return error != 0 ? error : pp_proto_encode(&profile, arena, (pprof_writer){append, encoded});
+    return error != 0 ? error : pp_proto_encode_into(&profile, arena, encoded);
 }
 
 /* The caller holds the lock. An error leaves everything as it was. */

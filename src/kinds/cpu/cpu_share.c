@@ -66,13 +66,6 @@ static int begin(int hz, bool with_labels, pp_arena *arena, void **started, cons
     return error;
 }
 
-static int append(void *context, const void *data, size_t length)
-{
-    pp_buffer *buffer = context;
-    pp_buffer_append(buffer, data, length);
-    return buffer->failed ? -ENOMEM : 0;
-}
-
 /* Encodes into memory: the session lock is held, and the writer may be slow. */
 static int encode(const pp_cpu_result *result, void *context)
 {
@@ -85,8 +78,7 @@ static int encode(const pp_cpu_result *result, void *context)
     profile.time_ns = c->time_ns;
     profile.duration_ns = (int64_t)(pp_clock_ns(CLOCK_MONOTONIC) - c->start_ns);
     profile.symbolize = pp_symbolize_wanted();
-    return error != 0 ? error
-                      : pp_proto_encode(&profile, c->arena, (pprof_writer){append, c->encoded});
+    return error != 0 ? error : pp_proto_encode_into(&profile, c->arena, c->encoded);
 }
 
 static int end(void *ended, pprof_writer writer)
@@ -124,8 +116,7 @@ static int encode_so_far(const pp_cpu_result *result, void *context)
     pp_profile profile;
     int error = pp_cpu_profile_build(result, s->with_labels, s->arena, &profile);
     profile.symbolize = pp_symbolize_wanted();
-    return error != 0 ? error
-                      : pp_proto_encode(&profile, s->arena, (pprof_writer){append, &s->encoded});
+    return error != 0 ? error : pp_proto_encode_into(&profile, s->arena, &s->encoded);
 }
 
 static int write_so_far(bool with_labels, pp_arena *arena, pprof_writer writer)

@@ -46,13 +46,6 @@ static int keep_before(const pp_wall_counts *counts, void *context)
     return pp_wall_profile_build(counts, c->with_labels, c->arena, &c->before);
 }
 
-static int append(void *context, const void *data, size_t length)
-{
-    pp_buffer *buffer = context;
-    pp_buffer_append(buffer, data, length);
-    return buffer->failed ? -ENOMEM : 0;
-}
-
 /* Encodes into memory: the turn is held, and the writer may be slow. */
 static int encode(const pp_wall_counts *counts, void *context)
 {
@@ -69,8 +62,7 @@ static int encode(const pp_wall_counts *counts, void *context)
     profile.time_ns = is_so_far ? counts->time_ns : c->time_ns;
     profile.duration_ns = (int64_t)(counts->now_ns - (is_so_far ? counts->start_ns : c->start_ns));
     profile.symbolize = pp_symbolize_wanted();
-    return error != 0 ? error
-                      : pp_proto_encode(&profile, c->arena, (pprof_writer){append, &c->encoded});
+    return error != 0 ? error : pp_proto_encode_into(&profile, c->arena, &c->encoded);
 }
 
 static int begin_collection(collection *c, int hz, bool with_labels, pp_arena *arena)
