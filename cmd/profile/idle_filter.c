@@ -6,6 +6,7 @@
  */
 #include "profile/idle_filter.h"
 
+#include "base/base_name.h"
 #include "base/measurement.h"
 #include "profile/profile_model.h"
 
@@ -93,11 +94,30 @@ typedef struct walk {
     const cp_profile *profile;
     const cp_sample *sample;
     uint32_t location, line;
+    bool
+        is_nameless_in_libc; /* the last frame: start_thread has no name where there is no debug file */
 } walk;
 
 static walk begin_walk(const cp_profile *profile, const cp_sample *sample)
 {
-    return (walk){profile, sample, 0, 0};
+    return (walk){.profile = profile, .sample = sample};
+}
+
+/* A report names what has no name after its file: "[libc.so.6]+0x8fb90". */
+static bool is_nameless_in_libc(const cp_profile *profile, const cp_location *location,
+                                const char *name)
+{
+    const char *file = "";
+
+    if (*name == '[') {
+        file = name + 1;
+    } else if (!*name && location->mapping != CP_NO_MAPPING) {
+        size_t length = 0;
+        file = cp_base_name(cp_profile_text(profile, profile->mappings[location->mapping].file),
+                            &length);
+    }
+    return strncmp(file, "libc.so", strlen("libc.so")) == 0 ||
+           strncmp(file, "libc-", strlen("libc-")) == 0;
 }
 
 /* The name of the next frame, "" if it has none; NULL after the last one. */
@@ -112,6 +132,7 @@ static const char *next_name(walk *w)
             ? cp_profile_text(w->profile,
                               w->profile->functions[location->lines[w->line].function].name)
             : "";
+    w->is_nameless_in_libc = is_nameless_in_libc(w->profile, location, name);
     if (++w->line >= location->line_count) {
         w->location++;
         w->line = 0;
@@ -146,6 +167,17 @@ static bool has_answer(const cp_profile *profile, const cp_sample *sample)
     return false;
 }
 
+/* Whether the rest of the stack may be that of start_thread, as opposed to that of main. */
+static bool is_thread_start(walk *w)
+{
+    for (const char *name; (name = next_name(w));) {
+        if (!w->is_nameless_in_libc && !is_one_of(name, thread_starts)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Whether the wait is for a condition, and a few calls from the beginning of a thread. */
 static bool waits_for_work(const cp_profile *profile, const cp_sample *sample)
 {
@@ -157,10 +189,14 @@ static bool waits_for_work(const cp_profile *profile, const cp_sample *sample)
         if (is_one_of(name, thread_starts)) {
             return is_in_wait && own > 0;
         }
+        if (w.is_nameless_in_libc && own > 0) {
+            return is_thread_start(&w);
+        }
         if (is_one_of(name, condition_waits)) {
             is_in_wait = true;
             own = 0;
-        } else if (is_in_wait && !begins_with_one_of(name, wrappers) && ++own > OWN_CALLS) {
+        } else if (is_in_wait && !w.is_nameless_in_libc && !begins_with_one_of(name, wrappers) &&
+                   ++own > OWN_CALLS) {
             return false;
         }
     }

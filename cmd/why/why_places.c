@@ -38,10 +38,17 @@ static bool is_beginning(const char *name)
     return false;
 }
 
+/* Where there is no debug file most parts of libc have no name, start_thread among them. */
+static bool is_nameless_in_libc(const char *name)
+{
+    return strncmp(name, "[libc.so", strlen("[libc.so")) == 0 ||
+           strncmp(name, "[libc-", strlen("[libc-")) == 0;
+}
+
 /* Parts of libc begin with an underscore. */
 static bool is_inner(const char *name)
 {
-    return name[0] == '_' && name[1] != 'Z';
+    return (name[0] == '_' && name[1] != 'Z') || is_nameless_in_libc(name);
 }
 
 /* "[perl]+0x1964a0" without the address. */
@@ -92,7 +99,8 @@ static void add_names(const cp_profile *profile, const cp_sample *sample, bool w
             const char *name =
                 cp_profile_text(profile, profile->functions[location->lines[k].function].name);
             is_below = is_below && is_inner(name);
-            bool is_wrapper = t->names > 0 && strncmp(name, "__", 2) == 0;
+            bool is_wrapper =
+                t->names > 0 && (strncmp(name, "__", 2) == 0 || is_nameless_in_libc(name));
             if (*name && !is_below && !is_wrapper && !is_beginning(name)) {
                 add_name(t, name);
             }

@@ -15,6 +15,7 @@
 
 #include "arch/linkage.h"
 #include "arch/system_call.h"
+#include "base/memory.h"
 #include "modules/libc.h"
 #include "modules/loaded_objects.h"
 #include "sys/loaded_symbols.h"
@@ -41,7 +42,7 @@ typedef struct slot {
 static struct {
     pp_lock lock;
     size_t count;
-    slot slots[MOST_SLOTS];
+    slot *slots; /* MOST_SLOTS while they are looked for, then as many as there are */
     uintptr_t entry[PP_CALLED_HOOKS], real[PP_CALLED_HOOKS]; /* of each hook; 0: not known */
 } state;
 
@@ -223,6 +224,22 @@ static int look_for_definitions(struct dl_phdr_info *info, size_t size, void *co
     return 0;
 }
 
+/* Keeps the first `count` slots in a list that is not larger than they need, if there is memory. */
+static void shorten(size_t count)
+{
+    slot *all = state.slots;
+    slot *kept = count > 0 ? pp_memory_map(count * sizeof *kept) : NULL;
+    state.count = count;
+    if (count > 0 && kept == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        kept[i] = all[i];
+    }
+    state.slots = kept;
+    pp_memory_unmap(all, MOST_SLOTS * sizeof *all);
+}
+
 static void find_slots(const pp_called_hook *hooks, size_t count)
 {
     scan s = {.hooks = hooks, .count = count};
@@ -246,6 +263,10 @@ void pp_call_slots_bind(const pp_called_hook *hooks, size_t count)
 {
     uintptr_t open = 0;
     size_t kept = 0;
+    state.slots = pp_memory_map(MOST_SLOTS * sizeof *state.slots);
+    if (state.slots == NULL) {
+        return;
+    }
     find_slots(hooks, count);
     for (size_t i = 0; i < state.count; i++) {
         const slot *s = &state.slots[i];
@@ -260,7 +281,7 @@ void pp_call_slots_bind(const pp_called_hook *hooks, size_t count)
         }
     }
     close_page(&open);
-    state.count = kept;
+    shorten(kept);
 }
 
 void pp_call_slots_give_back(void)

@@ -77,6 +77,20 @@ static void threads_of_a_pool_wait_for_work(void **unused)
     expect_idle("futex __new_sem_wait sem_wait worker start_thread", "lock");
 }
 
+/* As on a system without debug files. */
+static void names_that_libc_lacks_do_not_matter(void **unused)
+{
+    (void)unused;
+    expect_idle(
+        "[libc.so.6]+0x9a700 [libc.so.6]+0x8fb90 pthread_cond_wait pool [libc.so.6]+0x92620 "
+        "[libc.so.6]+0x110771",
+        "lock");
+    expect_idle("pthread_cond_wait pool [libc.so.6]+0x92620 clone", "lock");
+    expect_left("pthread_cond_wait work main [libc.so.6]+0x29c30 __libc_start_main _start", "lock");
+    expect_left("pthread_cond_wait [libc.so.6]+0x92620", "lock");
+    expect_left("pthread_cond_wait a b c d [libc.so.6]+0x92620", "lock");
+}
+
 static void other_waits_for_conditions_are_not_idle(void **unused)
 {
     (void)unused;
@@ -116,6 +130,7 @@ int main(void)
         cmocka_unit_test(loops_wait_in_poll),
         cmocka_unit_test(who_polls_for_an_answer_is_not_idle),
         cmocka_unit_test(threads_of_a_pool_wait_for_work),
+        cmocka_unit_test(names_that_libc_lacks_do_not_matter),
         cmocka_unit_test(other_waits_for_conditions_are_not_idle),
         cmocka_unit_test(waits_for_a_mutex_are_not_idle),
         cmocka_unit_test(joins_acceptors_and_waits_for_signals_are_idle),

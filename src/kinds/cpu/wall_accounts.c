@@ -43,6 +43,8 @@ enum {
 
 static const size_t counts_bytes = 64u << 20;
 
+enum { STACK_BYTES = (1 + PP_SCRATCH_DEPTH) * sizeof(uintptr_t) };
+
 PP_PSEUDO_FRAME(pprof_unseen_waits)
 
 /* A place where a thread was seen waiting. */
@@ -82,7 +84,7 @@ static struct {
     uint32_t living;
     uint32_t look; /* number of the current one */
     pp_wall_places places;
-    uintptr_t stack[1 + PP_SCRATCH_DEPTH]; /* with the state in front */
+    uintptr_t *stack; /* STACK_BYTES, with the state in front */
 } books;
 
 /* ---- accounts ---- */
@@ -292,7 +294,11 @@ static void free_tables(void)
     pp_label_cells_free(books.places.labels);
     pp_memory_unmap(books.accounts, books.capacity * sizeof *books.accounts);
     books.places = (pp_wall_places){.counts = NULL};
+    if (books.stack != NULL) {
+        pp_memory_unmap(books.stack, STACK_BYTES);
+    }
     books.accounts = NULL;
+    books.stack = NULL;
     books.capacity = books.used = books.living = 0;
 }
 
@@ -304,7 +310,8 @@ int pp_wall_accounts_begin(bool may_ask)
         .counts = pp_stack_counts_new(pp_address_space_share(counts_bytes, COUNTS_SHARE)),
         .labels = pp_label_cells_new()};
     books.may_ask = may_ask;
-    books.open = books.places.counts != NULL && grow();
+    books.stack = pp_memory_map(STACK_BYTES);
+    books.open = books.places.counts != NULL && books.stack != NULL && grow();
     if (!books.open) {
         free_tables();
     }
