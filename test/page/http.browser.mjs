@@ -21,6 +21,7 @@ function startGuest() {
     env: { ...process.env, LIBPPROF: 'http=127.0.0.1:0,heap:1', LD_PRELOAD: join(BUILD, 'lib/libpprof.so.0') },
     stdio: ['pipe', 'ignore', 'pipe'],
   });
+  test.after(() => guest.kill()); // a guest that lives keeps this process alive, also after a failure
   guest.stderr.setEncoding('utf8');
   return new Promise((resolve, reject) => {
     let said = '';
@@ -55,7 +56,7 @@ test('the list of profiles leads to the page of each', async () => {
   await page.send('Page.navigate', { url });
   await page.until('document.querySelectorAll("table tr").length >= 8');
   const rows = await page.value('[...document.querySelectorAll("tbody tr")].map((row) => row.cells[1].innerText.split("\\n")[0])');
-  assert.deepEqual(rows, ['allocs', 'block', 'heap', 'mutex', 'thread', 'threadcreate', 'profile']);
+  assert.deepEqual(rows, ['allocs', 'block', 'heap', 'mutex', 'thread', 'threadcreate', 'wall', 'profile']);
   assert.deepEqual(page.errors.filter((error) => !/favicon/.test(error) && !/404/.test(error)), []);
   await keep(page, 'index');
 
