@@ -12,12 +12,18 @@ guest "$victims/disturbed" read nanosleep registers
 process=$guest
 wait_until has_line guest.out ready
 
-"$cpprof" dump -p "$process" >plain 2>err || fail "dump: $(cat err)"
-expect_contains "the stacks" plain wait_once
+# dump FILE [COMMAND...]: whether the stacks show the thread that waits again and again.
+dump() {
+    dump_file=$1
+    shift
+    "$@" "$cpprof" dump -p "$process" >"$dump_file" 2>err || fail "dump: $(cat err)"
+    grep -q wait_once "$dump_file"
+}
+wait_until dump plain
 for answer in refuse lack; do
     confined="$victims/confined before $answer process_vm_readv,process_vm_writev --"
-    $confined "$cpprof" dump -p "$process" >dump.$answer 2>err || fail "dump, $answer: $(cat err)"
-    expect_contains "stacks with \"$answer\"" dump.$answer wait_once
+    # shellcheck disable=SC2086 # words of a command
+    wait_until dump dump.$answer $confined
     expect_equal "threads with \"$answer\"" "$(grep -c '^thread ' plain)" "$(grep -c '^thread ' dump.$answer)"
     $confined "$cpprof" record -p "$process" -e cpu,heap -d 1 -o $answer.pb.gz >err 2>&1 || fail "record -p, $answer: $(cat err)"
     raw $answer.cpu.pb.gz
