@@ -95,7 +95,7 @@ static volatile size_t sum;
 __attribute__((noinline, noclone)) static void long_texts(void)
 {
     for (int i = 0; i < 1000; i++)
-        sum += strlen(a) + (size_t)strcmp(a, b);
+        sum += strlen(a) + (size_t)strcmp(a, b) + (size_t)strcmp(b, a) + (size_t)strcmp(a, b);
 }
 __attribute__((noinline, noclone)) static void short_texts(void)
 {
