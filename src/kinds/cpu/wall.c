@@ -337,8 +337,7 @@ static int begin_first(int hz)
     }
     error = begin_cpu();
     if (error == 0) {
-        look_at_threads(true);
-        wall.has_new_thread = true;
+        wall.has_new_thread = true; /* the first look is that of the caller (show) */
         error = pp_worker_begin_at_random(&wall.looker, (uint64_t)wall.period_ns);
         if (error != 0) {
             leave_cpu();
