@@ -29,8 +29,8 @@ enum { PUSH_WHY_BYTES = 512 };
 typedef struct push_sender push_sender;
 
 typedef struct push_settings {
-    const char *url;        /* http://HOST:PORT, https://...; a path before the server's own is kept */
-    const char *to;         /* "pyroscope", "parca" or "otlp"; NULL: the server is asked */
+    const char *url; /* http://HOST:PORT, https://...; a path before the server's own is kept */
+    const char *to;  /* "pyroscope", "parca" or "otlp"; NULL: the server is asked */
     const char *token_file; /* has a bearer token; it is read for each request. NULL: none */
     const char *token;      /* without a file: the token itself; NULL: none */
     const char *tenant;     /* the header X-Scope-OrgID; NULL: none */

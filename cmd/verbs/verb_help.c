@@ -30,7 +30,7 @@ const char cp_help_help[] = "usage: cpprof help [--all] [VERB]\n"
 
 static int list_verbs(void)
 {
-    fputs("usage: cpprof VERB [OPTIONS] ...   or: cpprof --version\n\n", stdout);
+    fputs("usage: cpprof VERB [OPTIONS] ...   or: cpprof --version\n", stdout);
     for (const cp_verb *verb = cp_verbs; verb->name; verb++) {
         if (verb->run) {
             printf("  %-10s %s\n", verb->name, verb->summary);

@@ -11,6 +11,11 @@
 #include <stddef.h>
 #include <string.h>
 
+#ifdef CP_HAS_NO_PUSH /* cmd/CMakeLists.txt */
+#define cp_help_push NULL
+#define cp_run_push  NULL
+#endif
+
 /* The order is that of the help: what a new user needs first, then the reports, then the rest. */
 const cp_verb cp_verbs[] = {
     {"record", "run a command and write a profile of it", cp_help_record, cp_run_record},
@@ -31,7 +36,7 @@ const cp_verb cp_verbs[] = {
     {"dump", "the stacks of all threads of a process", cp_help_dump, cp_run_dump},
     {"ps", "the processes that can be asked for profiles", cp_help_ps, cp_run_ps},
     {"configure", "change what a running process records", cp_help_configure, cp_run_configure},
-    {"push", "send a profile to a server", NULL, NULL},
+    {"push", "send profiles to Pyroscope, Parca or OpenTelemetry", cp_help_push, cp_run_push},
     {"doctor", "what works on this machine, and how to mend the rest", cp_help_doctor,
      cp_run_doctor},
     {"help", "explain a verb", cp_help_help, cp_run_help},

@@ -32,7 +32,8 @@ int cp_verb_help(const char *name);
 extern const char cp_help_top[], cp_help_peek[], cp_help_tree[], cp_help_traces[], cp_help_tags[],
     cp_help_raw[], cp_help_list[], cp_help_diff[], cp_help_record[], cp_help_merge[],
     cp_help_flame[], cp_help_web[], cp_help_dump[], cp_help_help[], cp_help_convert[],
-    cp_help_symbolize[], cp_help_doctor[], cp_help_ps[], cp_help_configure[], cp_help_why[];
+    cp_help_symbolize[], cp_help_doctor[], cp_help_ps[], cp_help_configure[], cp_help_why[],
+    cp_help_push[];
 
 /* Of top, peek, tree, traces, tags and raw: argv[0] says which. */
 int cp_run_report(int argc, char **argv);
@@ -42,6 +43,7 @@ int cp_run_diff(int argc, char **argv);
 int cp_run_record(int argc, char **argv);
 int cp_run_convert(int argc, char **argv);
 int cp_run_merge(int argc, char **argv);
+int cp_run_push(int argc, char **argv);
 int cp_run_flame(int argc, char **argv);
 int cp_run_web(int argc, char **argv);
 int cp_run_why(int argc, char **argv);

@@ -13,7 +13,7 @@ fail() {
     failures=$((failures + 1))
 }
 
-sources=$(find src dwarf remote http cmd include -name '*.[chS]' -o -name '*.inc')
+sources=$(find src dwarf remote http push cmd include -name '*.[chS]' -o -name '*.inc')
 for document in ARCHITECTURE.md docs/LIVES.md docs/DECISIONS.md docs/GLOSSARY.md; do
     quoted=$(grep -v '^    ' "$document" | grep -o '`[^`]*`' | tr -d '`' | sort -u)
     for name in $(echo "$quoted" | grep -E '^pp_[a-z0-9_]+$'); do
