@@ -169,10 +169,12 @@ void cp_target_environment_read(const cp_target *target, cp_target_environment *
     size_t room = 0;
     FILE *file = cp_process_open(target->pid, "environ");
 
-    *environment = (cp_target_environment){NULL, NULL};
+    *environment = (cp_target_environment){.options = NULL};
     while (file && getdelim(&text, &room, '\0', file) > 0) {
         take_variable(text, "LIBPPROF", &environment->options);
         take_variable(text, "XDG_RUNTIME_DIR", &environment->runtime);
+        take_variable(text, "OTEL_SERVICE_NAME", &environment->service);
+        take_variable(text, "OTEL_RESOURCE_ATTRIBUTES", &environment->resource);
     }
     free(text);
     if (file) {
@@ -184,6 +186,8 @@ void cp_target_environment_release(cp_target_environment *environment)
 {
     free(environment->options);
     free(environment->runtime);
+    free(environment->service);
+    free(environment->resource);
 }
 
 char *cp_target_option(const char *options, const char *word)
@@ -244,7 +248,7 @@ static int connect_in(int folder, const char *name, const cp_target *t)
     int length =
         snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", folder, name);
     const struct timeval patience = {.tv_sec = CONNECT_SECONDS};
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (t->hurries ? SOCK_NONBLOCK : 0), 0);
 
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     if (fd >= 0 &&
@@ -304,8 +308,7 @@ static int try(const cp_target *t, char found[PATH_MAX], const char *format, ...
     return length < PATH_MAX ? connect_to(path, t, found) : -1;
 }
 
-/* The name of the program, as its arguments have it. The caller frees it. */
-static char *program_name(int pid)
+char *cp_target_program(int pid)
 {
     char *text = NULL;
     size_t room = 0;
@@ -323,7 +326,7 @@ static char *program_name(int pid)
 /* Fills in %p, %e and %%; other placeholders are not known here. The caller frees the text. */
 static char *fill_in(const char *template, const cp_target *t)
 {
-    char *name = program_name(t->pid), *path = cp_heap_printf("%s", "");
+    char *name = cp_target_program(t->pid), *path = cp_heap_printf("%s", "");
 
     for (const char *c = template; *c; c++) {
         char *longer = *c != '%'     ? cp_heap_printf("%s%c", path, *c)

@@ -21,13 +21,15 @@ typedef struct cp_target {
     uid_t inner_user; /* as the process sees it */
     bool has_users;   /* in a user namespace of its own: it does not know root of this one */
     bool has_root;    /* other mounts than cpprof, or another root folder */
+    bool hurries;     /* set by a caller that must not wait for a process that accepts nobody */
 } cp_target;
 
 /* What the environment says that the process was started with. The texts are to be freed; NULL:
  * nothing, or the environment cannot be read. */
 typedef struct cp_target_environment {
-    char *options; /* LIBPPROF */
-    char *runtime; /* XDG_RUNTIME_DIR */
+    char *options;            /* LIBPPROF */
+    char *runtime;            /* XDG_RUNTIME_DIR */
+    char *service, *resource; /* OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES */
 } cp_target_environment;
 
 /* Describes a process. -1: there is none, or it is another user's and /proc hides it. */
@@ -43,6 +45,9 @@ char *cp_target_option(const char *options, const char *word);
 /* Where the process serves HTTP, from the option's value: a port that was chosen is not known. The
  * caller frees it; NULL: nowhere. */
 char *cp_target_http(const char *options);
+
+/* The name of the program, as its arguments have it; "": none is known. The caller frees it. */
+char *cp_target_program(int pid);
 
 /* Opens the root folder of its files. A descriptor, or -1. */
 int cp_target_root(const cp_target *target);

@@ -91,6 +91,7 @@ bool cp_process_stat_read(int pid, const char *name, cp_process_stat *stat)
     /* NOLINTNEXTLINE(cert-err34-c): the kernel wrote it */
     return sscanf(end + 1,
                   " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64 " %" SCNu64
-                  " %" SCNu64,
-                  &stat->state, &stat->parent, &ticks[0], &ticks[1], &ticks[2], &ticks[3]) == 6;
+                  " %" SCNu64 " %*d %*d %*d %*d %" SCNu64,
+                  &stat->state, &stat->parent, &ticks[0], &ticks[1], &ticks[2], &ticks[3],
+                  &stat->start) == 7;
 }

@@ -31,6 +31,8 @@ typedef struct cp_process_stat {
     int parent;
     uint64_t
         ticks[4]; /* CPU time: user's, system's, and both of the children that were waited for */
+    uint64_t
+        start; /* ticks after the start of the machine: no two processes of a number have the same */
 } cp_process_stat;
 
 /* Reads the file `name`, "stat" or "task/TID/stat". False: it is not there. */

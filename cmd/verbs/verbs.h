@@ -33,7 +33,7 @@ extern const char cp_help_top[], cp_help_peek[], cp_help_tree[], cp_help_traces[
     cp_help_raw[], cp_help_list[], cp_help_diff[], cp_help_record[], cp_help_merge[],
     cp_help_flame[], cp_help_web[], cp_help_dump[], cp_help_help[], cp_help_convert[],
     cp_help_symbolize[], cp_help_doctor[], cp_help_ps[], cp_help_configure[], cp_help_why[],
-    cp_help_push[];
+    cp_help_push[], cp_help_agent[];
 
 /* Of top, peek, tree, traces, tags and raw: argv[0] says which. */
 int cp_run_report(int argc, char **argv);
@@ -52,6 +52,7 @@ int cp_run_doctor(int argc, char **argv);
 int cp_run_symbolize(int argc, char **argv);
 int cp_run_ps(int argc, char **argv);
 int cp_run_configure(int argc, char **argv);
+int cp_run_agent(int argc, char **argv);
 int cp_run_help(int argc, char **argv);
 
 #endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * agent.h: one process for a whole host, which finds the processes that can be asked for profiles,
+ * and serves them under one address (docs/FLEET.md).
+ */
+#ifndef CP_AGENT_AGENT_H
+#define CP_AGENT_AGENT_H
+
+typedef struct cp_error cp_error;
+
+typedef struct cp_agent_options {
+    const char *listen;     /* an address, or NULL: it serves nobody */
+    const char *token_file; /* has the token that clients must show, or NULL */
+} cp_agent_options;
+
+/* Runs until SIGTERM or SIGINT. Returns 0, or -1 with a sentence. */
+int cp_agent_run(const cp_agent_options *options, cp_error *error);
+
+#endif
