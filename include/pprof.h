@@ -153,6 +153,9 @@ PPROF_API pprof_profile *pprof_new_profile(const char *name);
  *   "peak"              with the option `peak`: "heap" when the most was in use (within 5 %)
  *   "leak"              while "heap" is sampled: what is in use, and nothing refers to it any more.
  *                       pprof_profiles() has it with the option `leak` only
+ *   "lifetime"          while "heap" is sampled: what was freed, how long it lived, and where it was
+ *                       freed, from the option `lifetime` or the first call that writes it on.
+ *                       pprof_profiles() has it with the option only
  *   "block", "mutex"    where threads wait, and what makes them wait
  *   "thread"            (also by the name "goroutine") where each thread is now
  *   "threadcreate"      where each thread was created
@@ -211,8 +214,8 @@ PPROF_API int pprof_profile_remove(pprof_profile *profile, const void *value);
  *   PPROF_DEBUG_BARE         the text of debug 1 without these comments
  *
  * The program is not stopped; the profile may or may not show what happens meanwhile. Errors:
- * -EINVAL for a NULL profile, a writer without write() or another debug; -ENOTSUP for "peak"
- * and "leak" as text; -ENOMEM; the writer's first error. "leak" reads all memory, several times if
+ * -EINVAL for a NULL profile, a writer without write() or another debug; -ENOTSUP for "peak",
+ * "leak" and "lifetime" as text; -ENOMEM; the writer's first error. "leak" reads all memory, several times if
  * there are other threads: -EBUSY while another thread does so for long, or the error of reading
  * /proc. Callable from any thread, several at a time; not
  * async-signal-safe.

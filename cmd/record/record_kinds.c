@@ -31,6 +31,8 @@ static const cp_record_traits table[] = {
     {"leak", .rate_ends = "kmgKMG",
      .empty = "nothing is lost among the sampled blocks; -e leak:1 takes every block",
      .is_state = true},
+    {"lifetime", .rate_ends = "kmgKMG",
+     .empty = "no sampled block was freed; -e lifetime:1 takes every block"},
 };
 
 static const cp_record_traits *find_traits(const char *name)
@@ -158,7 +160,8 @@ static int refuse(const word *w, const char *typed, size_t length)
     if (!traits || !w->has_rate) {
         return cp_bad_usage(
             "record",
-            "record: -e: expected cpu, heap, peak, leak, wall, block, mutex, thread or "
+            "record: -e: expected cpu, heap, peak, leak, lifetime, wall, block, mutex, "
+            "thread or "
             "fd, found '%.*s'%s",
             (int)length, typed, suggest(w->kind.name, near));
     }

@@ -38,6 +38,7 @@ const char cp_help_record[] =
     "  wall[:HZ]    where time passed, running or waiting; HZ looks a second (20)\n"
     "  peak         the heap when the most was in use; with the rate of heap\n"
     "  leak[:BYTES] what is in use at the end, and nothing refers to it any more\n"
+    "  lifetime[:BYTES] what was freed: how long it lived, and where it was freed\n"
     "  block[:NS]   where threads waited; all waits of NS nanoseconds or more (1)\n"
     "  mutex[:N]    who made threads wait; one release in N (1)\n"
     "  thread       where each thread is at the end\n"

@@ -193,9 +193,9 @@ stacks() {
         /^Samples:/   { part = 1; next }
         /^Locations/  { part = 2; next }
         /^Mappings/   { part = 3; next }
-        part == 1 && /^ *[0-9]+( +[0-9]+)?:/ {
+        part == 1 && /^ *[0-9]+( +[0-9]+)?( +[0-9]+)?:/ {
             weights[++n] = $1; sub(/:$/, "", weights[n])
-            sub(/^ *[0-9]+( +[0-9]+)?: ?/, "")
+            sub(/^ *[0-9]+( +[0-9]+)?( +[0-9]+)?: ?/, "")
             ids[n] = $0
         }
         part == 2 && /^ *[0-9]+: 0x/ {
@@ -300,7 +300,7 @@ whole_percent() {
         /^Samples:/   { part = 1; next }
         /^Locations/  { part = 2; next }
         /^Mappings/   { part = 3; next }
-        part == 1 && /^ *[0-9]+( +[0-9]+)?:/ {
+        part == 1 && /^ *[0-9]+( +[0-9]+)?( +[0-9]+)?:/ {
             sub(/:/, " :")
             weights[++n] = $1
             depth[n] = NF - ($2 == ":" ? 2 : 3)
@@ -323,7 +323,7 @@ whole_percent() {
 # The root addresses of a profile that lie in code of which the unwind tables say that nobody has called it.
 outermost_addresses() {
     awk '/^Samples:/ { part = 1; next } /^Locations/ { part = 2; next } /^Mappings/ { part = 3; next }
-        part == 1 && /^ *[0-9]+( +[0-9]+)?:/ { root[$NF] = 1 }
+        part == 1 && /^ *[0-9]+( +[0-9]+)?( +[0-9]+)?:/ { root[$NF] = 1 }
         part == 2 && /^ *[0-9]+: 0x/ { id = $1; sub(/:/, "", id)
             if (id in root && match($3, /^M=/)) { m = substr($3, 3); asked[m] = asked[m] " " $2 } }
         part == 3 && /^ *[0-9]+: 0x/ { m = $1; sub(/:/, "", m)

@@ -281,7 +281,7 @@ static void everything_passes_once_it_is_told_to(void **state)
 static void weaker_orders_are_found_out(void **state)
 {
     (void)state;
-    assert_is_caught(&grows, "pp_live_table_insert", MODEL_STORE, __ATOMIC_RELEASE);
+    assert_is_caught(&grows, "pp_live_table_insert_again", MODEL_STORE, __ATOMIC_RELEASE);
     assert_is_caught(&grows, "pp_live_filter_newest", MODEL_LOAD, __ATOMIC_ACQUIRE);
     assert_is_caught(&grows, "pp_live_filter_begin_growth", MODEL_STORE, __ATOMIC_RELEASE);
     assert_is_caught(&grows, "move_level", MODEL_LOAD, __ATOMIC_ACQUIRE);

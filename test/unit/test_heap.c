@@ -199,7 +199,7 @@ static void a_failed_realloc_keeps_its_block(void **state)
     (void)state;
     uint64_t before = live_bytes();
     record(somewhere, 1000);
-    pp_heap_reattach(somewhere, pp_heap_detach(somewhere));
+    pp_heap_reattach(somewhere, pp_heap_detach(somewhere), 0);
     assert_int_equal(live_bytes(), before + 1000);
     pp_heap_freed(pp_heap_detach(somewhere));
     assert_int_equal(live_bytes(), before);

@@ -246,9 +246,9 @@ void pp_heap_freed(uint64_t record)
     }
 }
 
-void pp_heap_reattach(uintptr_t address, uint64_t record)
+void pp_heap_reattach(uintptr_t address, uint64_t record, uint64_t birth_ns)
 {
-    if (!pp_live_table_insert(address, record)) {
+    if (!pp_live_table_insert_again(address, record, birth_ns)) {
         pp_heap_freed(record);
     }
 }

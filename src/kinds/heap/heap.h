@@ -83,8 +83,9 @@ uint64_t pp_heap_detach(uintptr_t address);
 /* The block of a detached record was freed. */
 void pp_heap_freed(uint64_t record);
 
-/* The block of a detached record was not freed, because realloc failed. */
-void pp_heap_reattach(uintptr_t address, uint64_t record);
+/* The block of a detached record was not freed, because realloc failed. `birth_ns`:
+ * pp_live_table_birth() before pp_heap_detach(). */
+void pp_heap_reattach(uintptr_t address, uint64_t record, uint64_t birth_ns);
 
 /* Makes pp_heap_detach() return PP_HEAP_FOREIGN for the address, which is no sample. False if there
  * is no memory. */

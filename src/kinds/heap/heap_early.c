@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 static const char variable[] = "LIBPPROF=";
-static const char *const words[] = {"heap", "leak"};
+static const char *const words[] = {"heap", "leak", "lifetime"};
 
 static bool is_digit(char c)
 {
@@ -58,7 +58,7 @@ bool pp_heap_rate_of_text(const char *text, size_t length, int64_t *rate)
     return true;
 }
 
-/* Sets the rate if the option is heap, heap:BYTES or heap=BYTES, or the same of leak. One without a
+/* Sets the rate if the option is heap, heap:BYTES or heap=BYTES, or the same of the others. One without a
  * value leaves that of another. */
 static void take_option(const char *option, size_t length, int64_t *rate)
 {
@@ -75,7 +75,7 @@ static void take_option(const char *option, size_t length, int64_t *rate)
     }
 }
 
-/* Returns 0 if the list has neither. */
+/* Returns 0 if the list has none of them. */
 static int64_t rate_in_list(const char *list)
 {
     int64_t rate = 0;

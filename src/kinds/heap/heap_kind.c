@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_kind.c: the kind "heap": the profiles heap, allocs, peak and leak.
+ * heap_kind.c: the kind "heap": the profiles heap, allocs, peak, leak and lifetime.
  *
  * Zone: NORMAL.
  * Locks: those of kind.h.
@@ -21,6 +21,8 @@
 #include "kinds/heap/leak_profile.h"
 #include "kinds/heap/leak_search.h"
 #include "kinds/heap/legacy_heap.h"
+#include "kinds/heap/lifetime_profile.h"
+#include "kinds/heap/lifetimes.h"
 #include "kinds/heap/live_table.h"
 #include "modules/late.h"
 #include "modules/linked.h"
@@ -47,7 +49,7 @@ static struct {
 } state = {.rate = PP_HEAP_RATE_DEFAULT};
 
 /* Places in `profiles`. */
-enum { LEAK_PROFILE = 3, PROFILES };
+enum { LEAK_PROFILE = 3, LIFETIME_PROFILE, PROFILES };
 static pprof_profile profiles[PROFILES + 1];
 
 /* ---- files ---- */
@@ -73,11 +75,12 @@ static int write_peak(pprof_writer writer, int debug)
     return debug == 0 ? pp_heap_profile_write(PP_HEAP_PEAK, writer) : -ENOTSUP;
 }
 
-enum { HEAP, ALLOCS, PEAK, LEAK };
+enum { HEAP, ALLOCS, PEAK, LEAK, LIFETIME };
 static pp_end_file files[] = {{.name = "heap", .write = write_heap},
                               {.name = "allocs", .write = write_allocs},
                               {.name = "peak", .write = write_peak},
                               {.name = "leak", .write = pp_leak_profile_write},
+                              {.name = "lifetime", .write = pp_lifetime_profile_write},
                               {.name = NULL}};
 
 /* ---- words and flags ---- */
@@ -105,6 +108,11 @@ static int take_age(const char *value)
 static int take_leak(const char *value)
 {
     return take_file(value, &files[LEAK]);
+}
+
+static int take_lifetime(const char *value)
+{
+    return take_file(value, &files[LIFETIME]);
 }
 
 /* `peak` implies `heap`. */
@@ -135,6 +143,7 @@ static const pp_word words[] = {
     {"peak", take_peak, "peak, without a value"},
     {"age", take_age, "age, without a value"},
     {"leak", take_leak, "leak or leak:BYTES, the rate of heap"},
+    {"lifetime", take_lifetime, "lifetime or lifetime:BYTES, the rate of heap"},
     {"HEAPPROFILE", take_prefix, NULL},
     {.name = NULL}};
 
@@ -177,6 +186,12 @@ static void prepare_leak(void)
 {
     pp_live_table_keep_births();
     pp_leak_doubts_permit(pp_sandbox_probe() != PP_SANDBOX_REFUSES);
+}
+
+/* Without memory now, the profile's next reader tries again. */
+static void begin_lifetimes(void)
+{
+    pp_lifetimes_want();
 }
 
 /* False if the program, or a library before us, defines its own malloc. The call is marked as our
@@ -261,6 +276,10 @@ static void start_asked(void)
     if (files[LEAK].asked) {
         prepare_leak();
         profiles[LEAK_PROFILE].unlisted = false;
+    }
+    if (files[LIFETIME].asked) {
+        begin_lifetimes();
+        profiles[LIFETIME_PROFILE].unlisted = false;
     }
     pp_heap_set_rate(state.rate);
     if (!seen) {
@@ -354,6 +373,15 @@ static pprof_profile profiles[PROFILES + 1] = {
      .count = pp_leak_profile_count,
      .write = pp_leak_profile_write,
      .before_write = prepare_leak,
+     .is_there = is_on,
+     .unlisted = true},
+    {.name = "lifetime",
+     .about = "What was allocated and freed: how long it lived, and where it was freed. The first "
+              "request begins the recording.",
+     .count = pp_lifetime_profile_count,
+     .write = pp_lifetime_profile_write,
+     .build = pp_lifetime_profile_build,
+     .before_write = begin_lifetimes,
      .is_there = is_on,
      .unlisted = true},
     {.name = NULL}};

@@ -267,6 +267,12 @@ void pp_live_table_init(void)
 
 bool pp_live_table_insert(uintptr_t address, uint64_t value)
 {
+    bool keeps = __atomic_load_n(&table.keeps_births, __ATOMIC_RELAXED);
+    return pp_live_table_insert_again(address, value, keeps ? pp_clock_ns(CLOCK_MONOTONIC) : 0);
+}
+
+bool pp_live_table_insert_again(uintptr_t address, uint64_t value, uint64_t birth_ns)
+{
     level *l = NULL;
     uint64_t *slot = claim_anywhere(address, &l);
     if (slot == NULL) {
@@ -274,7 +280,7 @@ bool pp_live_table_insert(uintptr_t address, uint64_t value)
     }
     __atomic_store_n(value_of(l, slot), value, __ATOMIC_RELAXED);
     if (__atomic_load_n(&table.keeps_births, __ATOMIC_RELAXED)) {
-        __atomic_store_n(birth_of(l, slot), pp_clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
+        __atomic_store_n(birth_of(l, slot), birth_ns, __ATOMIC_RELAXED);
     }
     pp_live_filter_table *filter = __atomic_load_n(&pp_live_filter, __ATOMIC_ACQUIRE);
     uint64_t key = make_key(address, filter);
@@ -374,6 +380,16 @@ bool pp_live_table_find(uintptr_t address, pp_live_entry *entry)
 void pp_live_table_keep_births(void)
 {
     __atomic_store_n(&table.keeps_births, true, __ATOMIC_RELAXED);
+}
+
+uint64_t pp_live_table_birth(uintptr_t address)
+{
+    level *l = NULL;
+    uint64_t *slot =
+        __atomic_load_n(&table.keeps_births, __ATOMIC_RELAXED) && pp_live_filter_may_have(address)
+            ? slot_of(address, &l)
+            : NULL;
+    return slot != NULL ? __atomic_load_n(birth_of(l, slot), __ATOMIC_RELAXED) : 0;
 }
 
 bool pp_live_table_memory(uint32_t index, uintptr_t *start, size_t *bytes)

@@ -40,6 +40,9 @@ void pp_live_table_init(void);
  */
 bool pp_live_table_insert(uintptr_t address, uint64_t value);
 
+/* pp_live_table_insert_again() does the same for a block that was born at `birth_ns`. */
+bool pp_live_table_insert_again(uintptr_t address, uint64_t value, uint64_t birth_ns);
+
 /* Removes the entry, and stores its value. False if there is none. Callers ask
  * pp_live_filter_may_have() first, which is cheaper. */
 bool pp_live_table_remove(uintptr_t address, uint64_t *value);
@@ -50,6 +53,10 @@ void pp_live_table_remove_all(bool (*takes)(uint64_t value));
 
 /* From now on the table has the time of each entry that is made. */
 void pp_live_table_keep_births(void);
+
+/* Returns the time of the address's entry; 0: not known, or there is no entry. The caller excludes
+ * that the entry changes meanwhile. */
+uint64_t pp_live_table_birth(uintptr_t address);
 
 typedef struct pp_live_entry {
     uintptr_t address;

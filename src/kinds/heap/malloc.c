@@ -26,6 +26,8 @@
 #include "kinds/heap/alloctrace.h"
 #include "kinds/heap/heap.h"
 #include "kinds/heap/heap_early.h"
+#include "kinds/heap/lifetimes.h"
+#include "kinds/heap/live_table.h"
 #include "kinds/heap/malloc_bootstrap.h"
 #include "kinds/heap/malloc_real.h"
 #include "sys/own_work.h"
@@ -49,7 +51,8 @@ size_t malloc_usable_size(void *block) __attribute__((weak));
 
 /* Only the entries jump here. */
 uintptr_t pp_malloc_slow_alloc(pp_malloc_call *call);
-pp_malloc_function *pp_malloc_slow_free(uintptr_t block, pp_malloc_hook *hook, uintptr_t caller);
+pp_malloc_function *pp_malloc_slow_free(uintptr_t block, pp_malloc_hook *hook, uintptr_t caller,
+                                        uintptr_t sp, uintptr_t fp, uintptr_t bx);
 uintptr_t pp_malloc_too_large(void);
 
 static uintptr_t call_real(const pp_malloc_call *call)
@@ -109,13 +112,18 @@ static uintptr_t call_guarded(const pp_malloc_call *call)
     return result;
 }
 
+static pp_caller caller_of(const pp_malloc_call *call)
+{
+    return (pp_caller){.leaf = (uintptr_t)call->hook->entry,
+                       .return_address = call->return_address,
+                       .sp = (uintptr_t)(call + 1),
+                       .fp = call->fp,
+                       .bx = call->bx};
+}
+
 static void record(const pp_malloc_call *call, uintptr_t block, uint64_t size, uint64_t rate)
 {
-    pp_caller caller = {.leaf = (uintptr_t)call->hook->entry,
-                        .return_address = call->return_address,
-                        .sp = (uintptr_t)(call + 1),
-                        .fp = call->fp,
-                        .bx = call->bx};
+    pp_caller caller = caller_of(call);
     pp_heap_record(block, size, rate, &caller);
 }
 
@@ -235,6 +243,7 @@ static uintptr_t resize(const pp_malloc_call *call)
     uintptr_t old = block_to_resize(call);
     uint64_t size = 0;
     bool possible = size_wanted(call, &size);
+    uint64_t birth_ns = old != 0 ? pp_live_table_birth(old) : 0;
     uint64_t before = old != 0 ? pp_heap_detach(old) : 0;
     if (before == PP_HEAP_FOREIGN) {
         return resize_bootstrap(call, size);
@@ -251,11 +260,13 @@ static uintptr_t resize(const pp_malloc_call *call)
             trace_allocation(call, old, size_before);
         }
         if (before != 0) {
-            pp_heap_reattach(old, before);
+            pp_heap_reattach(old, before, birth_ns);
         }
         return result;
     }
     if (before != 0) {
+        pp_caller caller = caller_of(call);
+        pp_lifetimes_record(before, birth_ns, &caller);
         pp_heap_freed(before);
     }
     uintptr_t block = call->hook->shape == PP_SHAPE_IN_PLACE ? old : result;
@@ -355,15 +366,20 @@ __attribute__((visibility("hidden"), used)) uintptr_t pp_malloc_slow_alloc(pp_ma
     }
 }
 
-/* Returns the address to which the entry jumps. */
+/* Returns the address to which the entry jumps. The registers are those of the caller. */
 __attribute__((visibility("hidden"), used)) pp_malloc_function *
-pp_malloc_slow_free(uintptr_t block, pp_malloc_hook *hook, uintptr_t caller)
+pp_malloc_slow_free(uintptr_t block, pp_malloc_hook *hook, uintptr_t caller, uintptr_t sp,
+                    uintptr_t fp, uintptr_t bx)
 {
+    uint64_t birth_ns = pp_lifetimes_are_wanted() ? pp_live_table_birth(block) : 0;
     uint64_t before = block != 0 ? pp_heap_detach(block) : 0;
     if (before == PP_HEAP_FOREIGN) {
         return do_nothing;
     }
     if (before != 0) {
+        pp_caller from = {
+            .leaf = (uintptr_t)hook->entry, .return_address = caller, .sp = sp, .fp = fp, .bx = bx};
+        pp_lifetimes_record(before, birth_ns, &from);
         pp_heap_freed(before);
     }
     if (block != 0 && pp_unlikely(pp_alloctrace_is_on()) &&

@@ -84,6 +84,9 @@
         keep    rdx
         lea     pp_malloc_hook_\name(%rip), %rsi
         mov     24(%rsp), %rdx
+        lea     32(%rsp), %rcx
+        mov     %rbp, %r8
+        mov     %rbx, %r9
         call    pp_malloc_slow_free
         restore rdx
         restore rsi
