@@ -1,10 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# ./test.sh [--quick] [--all | --third N]: installs what is missing, builds, and runs the tests.
+# ./test.sh [--quick] [--port aarch64] [--all | --third N]: installs what is missing, builds, and runs the tests.
 #
 #   release   unit, end-to-end and tool tests
 #   asan      AddressSanitizer and UndefinedBehaviorSanitizer: unit tests, and cpprof's      (not with --quick)
+#
+# --port aarch64 does it for another architecture on this machine: unit tests by qemu-user; those that fail for want of a
+# kernel of its own, and end-to-end tests, in a virtual machine (tools/port). A test counts by its last result.
 #
 # The daily set. The nightly one has what takes long: storms, odd hosts, tables of cases; its tests are in three thirds.
 # --third N runs the daily set and one of them, --all everything.
@@ -20,15 +23,20 @@ exec </dev/null
 cd "$(dirname "$0")"
 
 usage() {
-    echo "usage: ./test.sh [--quick] [--all | --third 1|2|3]" >&2
+    echo "usage: ./test.sh [--quick] [--port aarch64] [--all | --third 1|2|3]" >&2
     exit 2
 }
 
 presets="release asan"
+port=
 left_out='^nightly-' # a regular expression on ctest's labels
 while [ $# -gt 0 ]; do
     case "$1 ${2-}" in
-    "--quick "*) presets=release ;;
+    "--quick "*) [ -n "$port" ] || presets=release ;;
+    "--port aarch64")
+        port=aarch64 presets=aarch64
+        shift
+        ;;
     "--all "*) left_out='^$' ;;
     "--third "[123])
         left_out="^nightly-[^$2]"
@@ -42,7 +50,9 @@ done
 jobs=$(nproc 2>/dev/null || echo 2)
 [ "$jobs" -le 8 ] || jobs=8
 
-tools/bootstrap build test
+# shellcheck disable=SC2086 # one word or none
+tools/bootstrap build test ${port:+port-$port}
+[ -z "$port" ] || tools/port $port make
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -55,19 +65,28 @@ for preset in $presets; do
     cmake --build --preset "$preset" -j "$jobs"
     echo "== $preset: test"
     # Many tests wait, so there are more than processors. The status of ctest, not of tee.
-    { ctest --preset "$preset" -LE "$left_out" -j $((2 * jobs + 1)) --no-tests=error 2>&1 ||
-        echo "ctest-status $?"; } | tee -a "$log"
+    if [ -z "$port" ]; then
+        { ctest --preset "$preset" -LE "$left_out" -j $((2 * jobs + 1)) --no-tests=error 2>&1 ||
+            echo "ctest-status $?"; } | tee -a "$log"
+    else
+        { tools/port "$port" tests "$left_out" 2>&1 || echo "ctest-status $?"; } | tee -a "$log"
+    fi
 done
 ! grep -q '^ctest-status' "$log" || status=1
 
 # ctest's lines: " 3/12 Test  #7: unit.arena ......   Passed    0.01 sec"
-awk '
+awk -v port="$port" '
+    /^Test project / && port == "" { run++ }
     $2 == "Test" && $3 ~ /^#[0-9]+:$/ {
-        if (/ Passed +[0-9.]+ sec/) passed++
-        else if (/\*\*\*Skipped/)   skipped = skipped " " $4
-        else                        { failed++; names = names " " $4 }
+        result[$4 " " run] = / Passed +[0-9.]+ sec/ ? "passed" : /\*\*\*Skipped/ ? "skipped" : "failed"
     }
     END {
+        for (test in result) {
+            name = test; sub(/ .*/, "", name)
+            if (result[test] == "passed")       passed++
+            else if (result[test] == "skipped") skipped = skipped " " name
+            else                                { failed++; names = names " " name }
+        }
         print ""
         if (skipped != "") print "skipped:" skipped
         if (failed)        print "failed:" names
