@@ -52,11 +52,10 @@ cat >large.S <<'S'
         .macro  function
 function_\@:
         .cfi_startproc
-        pushq   %rbp
-        .cfi_def_cfa_offset 16
-        .cfi_offset %rbp, -16
-        popq    %rbp
-        .cfi_def_cfa_offset 8
+        nop
+        .cfi_adjust_cfa_offset 16
+        nop
+        .cfi_adjust_cfa_offset -16
         ret
         .cfi_endproc
         .type   function_\@, @function

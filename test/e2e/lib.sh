@@ -347,7 +347,7 @@ outermost_ranges() {
     LC_ALL=C readelf --debug-dump=frames "$1" 2>/dev/null | awk '
         / FDE / { range = $NF; sub(/^pc=/, "", range) }
         / CIE/ { range = "" }
-        /DW_CFA_undefined: r16/ && range != "" { split(range, at, "[.][.]"); print "0x" at[1], "0x" at[2] }' |
+        /DW_CFA_undefined: r(16|30) / && range != "" { split(range, at, "[.][.]"); print "0x" at[1], "0x" at[2] }' |
         while read -r low high; do
             echo $((low - ($outermost_bias))) $((high - ($outermost_bias)))
         done >"outermost.$(basename "$1")"

@@ -254,8 +254,10 @@ if [ -c /dev/full ]; then
 fi
 # A loader of this name may be musl's: a preloaded library for glibc breaks such a program.
 printf 'int main(void){return 0;}\n' >musl.c
-if cc -Wl,--dynamic-linker="$work/ld-musl-x86_64.so.1" -o musl musl.c 2>/dev/null &&
-    ln -s /lib64/ld-linux-x86-64.so.2 ld-musl-x86_64.so.1 && ./musl; then
+loader=$(LC_ALL=C readelf -lW "$victim" | sed -n 's/.*program interpreter: \(.*\)\]/\1/p')
+musl_loader=ld-musl-$(uname -m).so.1
+if cc -Wl,--dynamic-linker="$work/$musl_loader" -o musl musl.c 2>/dev/null &&
+    ln -s "$loader" "$musl_loader" && ./musl; then
     rm -f note
     status 125 "$cpprof" record ./musl
     says "musl uses the musl C library, and libpprof works with glibc only"

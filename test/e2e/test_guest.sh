@@ -27,7 +27,7 @@ env -i LD_PRELOAD="$library" LIBPPROF=subprocesses "$facts" >facts.out
 expect_equal "LD_PRELOAD with subprocesses" "$library" "$(environment LD_PRELOAD)"
 expect_equal "LIBPPROF with subprocesses" subprocesses "$(environment LIBPPROF)"
 if command -v ldconfig >/dev/null || [ -x /sbin/ldconfig ]; then
-    zlib=$(PATH=$PATH:/sbin ldconfig -p | sed -n 's/.*libz\.so\.1 .*x86-64.* => //p' | head -n 1)
+    zlib=$(PATH=$PATH:/sbin ldconfig -p | sed -n 's/.*libz\.so\.1 .*\(x86-64\|AArch64\).* => //p' | head -n 1)
 fi
 if [ -n "${zlib:-}" ]; then
     for list in "$library:$zlib" "$zlib:$library" "$zlib $library" "$library $zlib"; do

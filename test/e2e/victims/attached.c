@@ -25,6 +25,8 @@
  *   facts FILE     writes the words that the loader has filled in, the actions of signals 32 and
  *                  33, the threads and the descriptors to FILE
  */
+#include "bare_call.h"
+
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -513,12 +515,8 @@ static void *confine(void *ready)
     struct sock_filter all = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
     struct sock_fprog filter = {1, &all};
     long result = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    long number = SYS_seccomp;
-    __asm__ volatile("syscall"
-                     : "+a"(number)
-                     : "D"(SECCOMP_SET_MODE_FILTER), "S"(0), "d"(&filter)
-                     : "rcx", "r11", "memory");
-    printf("%s %d\n", result == 0 && number == 0 ? "confined" : "not", (int)gettid());
+    long installed = bare_call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, (long)&filter);
+    printf("%s %d\n", result == 0 && installed == 0 ? "confined" : "not", (int)gettid());
     pthread_barrier_wait(ready);
     pause();
     return NULL;

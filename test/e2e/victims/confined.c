@@ -29,6 +29,20 @@
 
 enum { STATUS = 42, MAX_CALLS = 64 };
 
+/* Newer architectures have only the newer calls. */
+#ifndef SYS_readlink
+#define SYS_readlink SYS_readlinkat
+#endif
+#ifndef SYS_rename
+#define SYS_rename SYS_renameat
+#endif
+#ifndef SYS_unlink
+#define SYS_unlink SYS_unlinkat
+#endif
+#ifndef SYS_poll
+#define SYS_poll SYS_ppoll
+#endif
+
 static const struct {
     const char *name;
     unsigned number;

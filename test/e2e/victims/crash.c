@@ -5,6 +5,7 @@
  *
  * Flags: -fno-stack-clash-protection -Wno-infinite-recursion -Wno-array-bounds
  */
+#include "bare_call.h"
 #include "burn.h"
 
 #include <dlfcn.h>
@@ -26,9 +27,21 @@
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
+#if defined(__x86_64__)
 #include <xmmintrin.h>
+#endif
 
 #define CRASH __attribute__((noinline)) static void
+
+#if defined(__x86_64__)
+#define ILLEGAL         "ud2"
+#define PRIVILEGED      "hlt"
+#define PUSH_ON_NOTHING "xor %%esp, %%esp\n\tpush %%rax"
+#elif defined(__aarch64__)
+#define ILLEGAL         "udf #0"
+#define PRIVILEGED      "msr daifset, #2"
+#define PUSH_ON_NOTHING "mov x9, xzr\n\tmov sp, x9\n\tstr x0, [sp, #-16]!"
+#endif
 
 static int *volatile nowhere;
 static volatile int zero, sum;
@@ -101,18 +114,20 @@ CRASH crash_division(void)
 CRASH crash_float(void)
 {
     volatile double none = 0;
+#if defined(__x86_64__)
     _mm_setcsr(_mm_getcsr() & ~(unsigned)_MM_MASK_DIV_ZERO);
+#endif
     sum = (int)(1 / none);
 }
 
 CRASH crash_illegal(void)
 {
-    __asm__ volatile("ud2");
+    __asm__ volatile(ILLEGAL);
 }
 
 CRASH crash_privileged(void)
 {
-    __asm__ volatile("hlt");
+    __asm__ volatile(PRIVILEGED);
 }
 
 /* ---- aborts ---- */
@@ -197,7 +212,7 @@ __attribute__((noinline)) static int crash_overflow_wide(int depth)
 
 CRASH crash_no_stack(void)
 {
-    __asm__ volatile("xor %%esp, %%esp\n\tpush %%rax" ::: "memory");
+    __asm__ volatile(PUSH_ON_NOTHING ::: "memory");
 }
 
 static void overflow(void)
@@ -374,7 +389,7 @@ static void *hit(void *unused)
 CRASH crash_hit(void)
 {
     pthread_barrier_wait(&both);
-    __asm__ volatile("ud2");
+    __asm__ volatile(ILLEGAL);
 }
 
 static void hit_in_dump(void)
@@ -546,12 +561,15 @@ static void last_overflow(void)
     in_thread(begin_rounds);
 }
 
-/* A thread whose FS base belongs to somebody else: there are no thread-local variables. */
+/* A thread whose thread pointer belongs to somebody else: there are no thread-local variables. */
 static void lose_thread_pointer(void)
 {
+#if defined(__x86_64__)
     enum { SET_FS = 0x1002 /* ARCH_SET_FS of <asm/prctl.h> */ };
-    long result = SYS_arch_prctl;
-    __asm__ volatile("syscall" : "+a"(result) : "D"(SET_FS), "S"(0) : "rcx", "r11", "memory");
+    bare_call(SYS_arch_prctl, SET_FS, 0, 0);
+#elif defined(__aarch64__)
+    __asm__ volatile("msr tpidr_el0, xzr" ::: "memory");
+#endif
 }
 
 CRASH crash_no_thread_pointer(void)
@@ -564,12 +582,8 @@ CRASH crash_no_thread_pointer(void)
 static void no_thread_pointer_at_term(void)
 {
     const long process = getpid();
-    long result = SYS_kill;
     lose_thread_pointer();
-    __asm__ volatile("syscall"
-                     : "+a"(result)
-                     : "D"(process), "S"(SIGTERM)
-                     : "rcx", "r11", "memory");
+    bare_call(SYS_kill, process, SIGTERM, 0);
 }
 
 /* PPROF_CRASH_LIBRARY crashes in its constructor. */

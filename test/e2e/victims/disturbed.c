@@ -16,7 +16,6 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
-#include <immintrin.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -31,6 +30,9 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 enum { WAIT_MS = 100, MS_NS = 1000 * 1000, WAITS = 16, SLOTS = 512 };
 
@@ -123,6 +125,7 @@ static void *read_for_ever(void *name)
 
 /* ---- work ---- */
 
+#if defined(__x86_64__)
 __attribute__((noinline, target("avx"))) static bool keep_registers(unsigned long seed)
 {
     __m256d wide = _mm256_set_pd((double)seed, 2, 3, 4);
@@ -136,6 +139,19 @@ __attribute__((noinline, target("avx"))) static bool keep_registers(unsigned lon
     return after[0] == 4 && after[1] == 3 && after[2] == 2 && after[3] == (double)seed &&
            old == (long double)seed + 0.25L && plain == seed;
 }
+#elif defined(__aarch64__)
+__attribute__((noinline)) static bool keep_registers(unsigned long seed)
+{
+    typedef double pair __attribute__((vector_size(16)));
+    pair wide = {4, (double)seed}, saved = {3, (double)seed};
+    unsigned long plain = seed;
+    for (int i = 0; i < 200000; i++) {
+        __asm__ volatile("" : "+w"(wide), "+w"(saved), "+r"(plain)::"memory");
+    }
+    return wide[0] == 4 && wide[1] == (double)seed && saved[0] == 3 && saved[1] == (double)seed &&
+           plain == seed;
+}
+#endif
 
 static void *use_registers(void *name)
 {

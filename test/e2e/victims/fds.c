@@ -73,6 +73,11 @@ static int raw(long number, long a, long b)
     return (int)syscall(number, a, b);
 }
 
+static int raw_dup(long from, long to)
+{
+    return (int)syscall(SYS_dup3, from, to, 0);
+}
+
 KEEP(open, "open", 1, open("/dev/null", O_RDONLY) >= 0)
 KEEP(open64, "open64", 1, open64("/dev/null", O_RDONLY) >= 0)
 KEEP(open_2, "__open_2", 1, __open_2("/dev/null", O_RDONLY) >= 0)
@@ -232,9 +237,9 @@ __attribute__((noinline)) void close_all(void)
     closefrom(450);
     CHECK(fcntl(499, F_GETFD) == -1);
     /* Other people's: unseen from now on, if they were still known they would be shown. */
-    CHECK(dup2(0, 410) == 410 && close(410) == 0 && raw(SYS_dup2, 0, 410) == 410);
+    CHECK(dup2(0, 410) == 410 && close(410) == 0 && raw_dup(0, 410) == 410);
     CHECK(fcntl(0, F_DUPFD, 420) == 420 && close_range(420, 420, 0) == 0);
-    CHECK(raw(SYS_dup2, 0, 420) == 420);
+    CHECK(raw_dup(0, 420) == 420);
     printf("- pprof_unseen_descriptor 2\n");
 }
 

@@ -195,15 +195,28 @@ static void prepare_jump(struct coroutine *new)
 
 /* ---- bare ---- */
 
+#if defined(__aarch64__)
+#include "aarch64_switch.h"
+#define NOTHING(text) ""
+#endif
+
 void odd_switch(void **save, void *to);
 __asm__(".text\n.type odd_switch, @function\nodd_switch:\n"
+#if defined(__x86_64__)
         "push %rbp\npush %rbx\npush %r12\npush %r13\npush %r14\npush %r15\n"
         "mov %rsp, (%rdi)\nmov %rsi, %rsp\n"
         "pop %r15\npop %r14\npop %r13\npop %r12\npop %rbx\npop %rbp\nret\n"
+#elif defined(__aarch64__)
+        SWITCH_BODY(NOTHING)
+#endif
         ".size odd_switch, .-odd_switch\n");
 void odd_start(void);
 __asm__(".text\n.type odd_start, @function\nodd_start:\n"
+#if defined(__x86_64__)
         "mov %r12, %rdi\ncall *%r13\nud2\n"
+#elif defined(__aarch64__)
+        "mov x0, x19\nblr x20\nudf #0\n"
+#endif
         ".size odd_start, .-odd_start\n");
 
 static void leave_bare(struct coroutine *self)
@@ -218,6 +231,7 @@ static void enter_bare(struct coroutine *to)
 
 static void prepare_bare(struct coroutine *new)
 {
+#if defined(__x86_64__)
     uintptr_t *top = (uintptr_t *)(new->stack + stack_size);
     *--top = 0;
     *--top = 0;
@@ -229,6 +243,12 @@ static void prepare_bare(struct coroutine *new)
     *--top = 0;
     *--top = 0;
     new->saved = top;
+#elif defined(__aarch64__)
+    struct switch_frame *frame = (struct switch_frame *)(new->stack + stack_size) - 1;
+    *frame = (struct switch_frame){.x19_to_x28 = {(uintptr_t) new, (uintptr_t)body},
+                                   .go_to = (uintptr_t)odd_start};
+    new->saved = frame;
+#endif
 }
 
 /* ---- proto ---- */

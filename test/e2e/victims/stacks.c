@@ -43,9 +43,16 @@ int recurse_for_ever(int n)
 /* Without call-frame information: all that is known of it is where SP points to. */
 __asm__(".text\n"
         "dig_without_cfi:\n"
+#if defined(__x86_64__)
         "1: sub $1024, %rsp\n"
         "movq $0, (%rsp)\n"
-        "jmp 1b\n");
+        "jmp 1b\n"
+#elif defined(__aarch64__)
+        "1: sub sp, sp, #1024\n"
+        "str xzr, [sp]\n"
+        "b 1b\n"
+#endif
+);
 void dig_without_cfi(void);
 
 static double fault_ms = 60;
@@ -267,10 +274,11 @@ static void coroutines_that_go(void)
 
 /* ---- crooked registers ---- */
 
-/* Counts down with the given rsp and rbp, in code that no unwinder knows anything of. */
+/* Counts down with the given stack and frame pointer, in code that no unwinder knows anything of. */
 __asm__(".text\n"
         ".type spin_with, @function\n"
         "spin_with:\n"
+#if defined(__x86_64__)
         "push %rbp\n"
         "push %rbx\n"
         "mov %rsp, %rbx\n"
@@ -281,6 +289,18 @@ __asm__(".text\n"
         "mov %rbx, %rsp\n"
         "pop %rbx\n"
         "pop %rbp\n"
+#elif defined(__aarch64__)
+        "stp x29, x30, [sp, #-32]!\n"
+        "str x19, [sp, #16]\n"
+        "mov x19, sp\n"
+        "mov sp, x1\n"
+        "mov x29, x2\n"
+        "1: subs x0, x0, #1\n"
+        "b.ne 1b\n"
+        "mov sp, x19\n"
+        "ldr x19, [sp, #16]\n"
+        "ldp x29, x30, [sp], #32\n"
+#endif
         "ret\n");
 void spin_with(long rounds, void *sp, const void *fp);
 
