@@ -115,6 +115,11 @@ int pp_output_has_template(void)
     return state.template[0] != '\0';
 }
 
+const char *pp_output_template(void)
+{
+    return state.template;
+}
+
 void pp_output_distinguish_kinds(void)
 {
     state.several_kinds = true;

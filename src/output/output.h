@@ -45,6 +45,9 @@ int pp_output_number_files(const char *kind);
 /* Whether a template was set. */
 int pp_output_has_template(void);
 
+/* The template; "": none was set. */
+const char *pp_output_template(void);
+
 /*
  * Profiles of several kinds will be written: if the template has no %k, the kind is inserted before
  * its ".pb.gz", or else added at its end. Devices and open files keep their names.

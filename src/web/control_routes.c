@@ -11,6 +11,8 @@
 #include "attach/attach.h"
 #include "encode/text_stream.h"
 #include "host/kind.h"
+#include "output/output.h"
+#include "sys/path_template.h"
 #include "sys/tasks.h"
 #include "web/http_answer.h"
 #include "web/http_events.h"
@@ -70,8 +72,15 @@ static int write_status(pprof_http_answer *answer, pprof_writer writer)
     pp_text_stream_add(&out, pprof_version_string());
     pp_text_stream_add(&out, "\npid ");
     pp_text_stream_number(&out, pp_task_process());
+    pp_text_stream_add(&out, "\nloaded ");
+    pp_text_stream_unsigned(&out, pp_path_stamp());
     pp_text_stream_add(&out, "\n");
     add_what_is_on(&out);
+    if (pp_output_has_template()) {
+        pp_text_stream_add(&out, "file ");
+        pp_text_stream_add(&out, pp_output_template());
+        pp_text_stream_add(&out, "\n");
+    }
     if (pp_http_events_address(address, sizeof address)) {
         pp_text_stream_add(&out, "http ");
         pp_text_stream_add(&out, address);

@@ -295,6 +295,40 @@ int pp_cpu_control_look(pp_cpu_look *look, void *context)
     return with_session(look_if_running, 0, look, context);
 }
 
+/* The caller holds the session lock. While the sampler runs, the result has nothing that is not in the session. */
+static int write_shared(bool leaves, bool fatal)
+{
+    if (session.users == 0) {
+        return -ECANCELED;
+    }
+    if (leaves && session.users == 1 && session.running) {
+        pp_cpu_stop(fatal ? fatal_patience_ns : patience_ns, &session.result);
+        session.running = false;
+    } else if (session.running) {
+        pp_cpu_peek(&session.result);
+    }
+    session.file->wanted = true;
+    int error = pp_end_files_write(session.file, false, fatal);
+    if (leaves && session.users == 1) {
+        pp_cpu_result_release(&session.result);
+    }
+    session.users -= leaves;
+    return error;
+}
+
+int pp_cpu_control_write_shared(bool leaves, bool fatal)
+{
+    int cancel_state = PTHREAD_CANCEL_DISABLE;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    int error = take_session_within(fatal ? fatal_patience_ns : end_patience_ns);
+    if (error == 0) {
+        error = write_shared(leaves, fatal);
+        pp_lock_release(&session.lock);
+    }
+    pthread_setcancelstate(cancel_state, NULL);
+    return error;
+}
+
 static int confine_shared(int hz, pp_cpu_look *look, void *context)
 {
     (void)hz;

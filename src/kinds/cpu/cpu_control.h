@@ -58,6 +58,10 @@ int pp_cpu_control_leave(pp_cpu_look *look, void *context);
  * The session lock is held meanwhile. Returns what it returns, or -ESRCH if no profile runs. */
 int pp_cpu_control_look(pp_cpu_look *look, void *context);
 
+/* Writes what was counted since the first user joined to the file, for a user who joined for that. `leaves`: it is no user
+ * after that, unless the session lock is not free (-EBUSY). 0 or -errno; -ECANCELED in the child of fork. `fatal`: as in pp_cpu_control_stop(). */
+int pp_cpu_control_write_shared(bool leaves, bool fatal);
+
 /* The program confines itself: the sampler stops, and those who leave later get what it counted. */
 void pp_cpu_control_confine_shared(void);
 

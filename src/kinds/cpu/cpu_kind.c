@@ -6,10 +6,12 @@
  *                 |
  *                write so far --> [stopped for it] --> resume: it runs again
  *
+ * With cpu=shared it is one of those who share a profile, and is written without a stop.
+ *
  * Zone: NORMAL.
  * Locks: those of kind.h.
  * Owns: what the program or its user asks for; whether the profile that was asked for runs.
- * Tested by: unit.options, e2e.options, e2e.flags, e2e.children
+ * Tested by: unit.options, e2e.options, e2e.flags, e2e.children, e2e.cpu_shared
  */
 #include "kinds/cpu/cpu_kind.h"
 
@@ -37,6 +39,7 @@ pp_cpu_wish pp_cpu_asked = {.request = {.to_file = true}};
 
 static struct {
     bool is_interrupted; /* write() has stopped it, and resume() starts it again */
+    bool is_shared;      /* the profile that runs */
     uint64_t until_ns;   /* the end of the wanted duration, for children of fork; 0: none */
     const char *flagged_file;
 } state;
@@ -49,6 +52,10 @@ static pp_end_file files[] = {{.name = "cpu"}, {.name = NULL}};
 static int take_cpu(const char *value)
 {
     int64_t hz = 0;
+    if (value != NULL && strcmp(value, "shared") == 0) {
+        files->asked = pp_cpu_asked.is_shared = true;
+        return 0;
+    }
     if (value != NULL && (!pp_word_number(value, &hz) || hz < 1 || hz > 1000000)) {
         return -EINVAL;
     }
@@ -119,12 +126,13 @@ static int take_signal(const char *value)
     return pp_output_number_files("cpu");
 }
 
-static const pp_word words[] = {{"cpu", take_cpu, "cpu or cpu:HZ, HZ from 1 to 1000000"},
-                                {"engine", take_engine, "engine=auto, timer or perf"},
-                                {"CPUPROFILE", take_path, NULL},
-                                {"CPUPROFILE_FREQUENCY", take_frequency, NULL},
-                                {"CPUPROFILESIGNAL", take_signal, NULL},
-                                {.name = NULL}};
+static const pp_word words[] = {
+    {"cpu", take_cpu, "cpu, cpu=shared or cpu:HZ, HZ from 1 to 1000000"},
+    {"engine", take_engine, "engine=auto, timer or perf"},
+    {"CPUPROFILE", take_path, NULL},
+    {"CPUPROFILE_FREQUENCY", take_frequency, NULL},
+    {"CPUPROFILESIGNAL", take_signal, NULL},
+    {.name = NULL}};
 
 static const pp_flag flags[] = {{"cpuprofile", .file = &state.flagged_file}, {.name = NULL}};
 
@@ -163,12 +171,18 @@ static const char *advice_on(int error)
 
 static int begin(void)
 {
+    bool is_shared = pp_cpu_asked.is_shared;
+    if (is_shared && state.is_shared && files->wanted) {
+        return 0; /* it is a user already */
+    }
     pp_prepare_files();
-    int error = pp_cpu_control_start(&pp_cpu_asked.request);
+    int error = is_shared ? pp_cpu_control_join(pp_cpu_asked.request.hz, NULL, NULL)
+                          : pp_cpu_control_start(&pp_cpu_asked.request);
     if (error != 0) {
         pp_log_error("the CPU profile", " could not be started", error, advice_on(error));
     } else {
         files->wanted = true;
+        state.is_shared = is_shared;
         pp_hook_fatal_signals();
     }
     return error;
@@ -176,7 +190,10 @@ static int begin(void)
 
 static void write_file(bool so_far, const void *interrupted)
 {
-    if (files->wanted) {
+    if (files->wanted && state.is_shared) {
+        pp_cpu_control_write_shared(!so_far, interrupted != NULL);
+        files->wanted = so_far;
+    } else if (files->wanted) {
         int error = pp_cpu_control_stop(true, interrupted != NULL);
         files->wanted = so_far && error != 0;
         state.is_interrupted |= so_far && error == 0;

@@ -13,6 +13,7 @@
 typedef struct pp_cpu_wish {
     pp_cpu_request request;
     int toggle_signal; /* starts and stops the profile; 0 = none */
+    bool is_shared;    /* others may have profiles of the same time (cpu_share.c) */
 } pp_cpu_wish;
 
 extern pp_cpu_wish pp_cpu_asked;
