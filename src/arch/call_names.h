@@ -9,6 +9,8 @@
 
 #if defined(__x86_64__)
 #include "arch/x86_64_call_names.h"
+#elif defined(__aarch64__)
+#include "arch/aarch64_call_names.h"
 #else
 #error                                                                                             \
     "libpprof has no names of system calls for this architecture yet: add src/arch/<name>_call_names.h"

@@ -9,6 +9,8 @@
 
 #if defined(__x86_64__)
 #include "arch/x86_64_calls.h"
+#elif defined(__aarch64__)
+#include "arch/aarch64_calls.h"
 #else
 #error "libpprof cannot read the calls of this architecture yet: add src/arch/<name>_calls.h"
 #endif

@@ -23,6 +23,8 @@ typedef enum pp_got_type {
 
 #if defined(__x86_64__)
 #include "arch/x86_64_linkage.h"
+#elif defined(__aarch64__)
+#include "arch/aarch64_linkage.h"
 #else
 #error "libpprof does not know the stubs of this architecture yet: add src/arch/<name>_linkage.h"
 #endif

@@ -14,6 +14,8 @@ extern void pp_signal_return(void);
 
 #if defined(__x86_64__)
 #include "arch/x86_64_signal_frame.h"
+#elif defined(__aarch64__)
+#include "arch/aarch64_signal_frame.h"
 #else
 #error "libpprof knows no signal frame of this architecture yet: add src/arch/<name>_signal_frame.h"
 #endif

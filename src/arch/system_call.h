@@ -5,6 +5,10 @@
  *
  * pp_system_call(number, ...) takes up to six arguments and returns the kernel's result: a value,
  * or -errno. <sys/syscall.h> has the numbers.
+ * pp_thread_pointer_from_kernel() returns the address of the thread control block, and
+ * pp_is_control_block() says whether the word there is one that such a block begins with.
+ * pp_call_poll(), pp_call_rename(), ... make calls that not all kernels have, or those that stand in
+ * for them. PP_CALL_POLL, ... are their numbers, or such as no call has.
  * pp_spin_hint() tells the processor that a loop waits for another one; it may run something else
  * meanwhile.
  *
@@ -15,6 +19,8 @@
 
 #if defined(__x86_64__)
 #include "arch/x86_64_system_call.h"
+#elif defined(__aarch64__)
+#include "arch/aarch64_system_call.h"
 #else
 #error "libpprof has no system calls for this architecture yet: add src/arch/<name>_system_call.h"
 #endif

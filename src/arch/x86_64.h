@@ -15,7 +15,14 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-enum { PP_REG_BX = 3, PP_REG_FP = 6, PP_REG_SP = 7, PP_REG_RA = 16, PP_REG_COUNT = 17 };
+enum {
+    PP_REG_BX = 3,
+    PP_REG_FP = 6,
+    PP_REG_SP = 7,
+    PP_REG_RA = 16, /* of CFI */
+    PP_REG_PC = 16,
+    PP_REG_COUNT = 17
+};
 
 /* Registers that a call may destroy (System V ABI): rax rdx rcx rsi rdi r8-r11. */
 #define PP_CALL_CLOBBERED 0x0f37u
@@ -23,8 +30,17 @@ enum { PP_REG_BX = 3, PP_REG_FP = 6, PP_REG_SP = 7, PP_REG_RA = 16, PP_REG_COUNT
 /* User addresses have 47 bits (4-level paging; the kernel gives larger ones only on request). */
 #define PP_ADDRESS_BITS 47
 
+/* Instructions begin at any address. */
+#define PP_CODE_SHIFT 0
+
+/* A call pushes the return address. */
+#define PP_RETURN_ON_STACK 1
+
+/* The bytes below SP that a function may use without moving it (System V ABI). */
+#define PP_RED_ZONE 128
+
 typedef struct pp_registers {
-    uintptr_t r[PP_REG_COUNT]; /* r[PP_REG_RA] is the PC */
+    uintptr_t r[PP_REG_COUNT]; /* r[PP_REG_PC] is the PC */
 } pp_registers;
 
 /* The index in gregs[] of each DWARF register. */
@@ -52,6 +68,12 @@ static inline void pp_registers_from_context(pp_registers *registers, const void
     for (int i = 0; i < PP_REG_COUNT; i++) {
         registers->r[i] = (uintptr_t)ucontext->uc_mcontext.gregs[pp_greg_of_register[i]];
     }
+}
+
+/* The address that a saved word leads back to. */
+static inline uintptr_t pp_return_address(uintptr_t word)
+{
+    return word;
 }
 
 static inline uintptr_t pp_stack_pointer_from_context(const void *context)
@@ -93,6 +115,9 @@ static inline uintptr_t pp_signal_frame_slot(uintptr_t sp, int reg)
 
 /* The restorer that libc gives to the kernel (__restore_rt): mov $15,%rax; syscall. */
 static const uint8_t pp_signal_restorer[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
+
+/* The length of its last instruction. */
+#define PP_SIGNAL_RESTORER_LAST 2
 
 /* The longest call instruction that pp_ends_with_call() recognizes. */
 #define PP_CALL_BYTES 7

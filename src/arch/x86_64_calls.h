@@ -54,12 +54,12 @@ static inline pp_call_site pp_call_site_at(const uint8_t code[PP_CALL_BYTES],
 
 /* Decoding of pushes and pops. The bytes are enough for pushes of six registers, four of them with
  * a prefix, and for what follows. */
-enum { PP_PUSHES_BYTES = 16, PP_NO_REGISTER = -1 };
-enum { PP_OP_PUSH = 0x50, PP_OP_POP = 0x58, PP_OP_RET = 0xc3 };
+enum { PP_PUSHES_BYTES = 16, PP_RETURN_BYTES = 1, PP_NO_REGISTER = -1 };
 
 /* Decodes the push or the pop (`operation`) at code[*at], and moves *at past it. Returns DWARF's
  * number of its register; PP_NO_REGISTER if the instruction is another one. */
-static inline int pp_push_at(const uint8_t code[PP_PUSHES_BYTES], size_t *at, uint8_t operation)
+static inline int pp_one_register_at(const uint8_t code[PP_PUSHES_BYTES], size_t *at,
+                                     uint8_t operation)
 {
     /* rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, in the order of encodings */
     static const uint8_t dwarf_numbers[] = {0, 2, 1, 3, 7, 6, 4, 5};
@@ -75,6 +75,21 @@ static inline int pp_push_at(const uint8_t code[PP_PUSHES_BYTES], size_t *at, ui
     }
     *at = i + extended + 1;
     return extended ? 8 + (int)reg : dwarf_numbers[reg];
+}
+
+static inline int pp_push_at(const uint8_t code[PP_PUSHES_BYTES], size_t *at)
+{
+    return pp_one_register_at(code, at, 0x50);
+}
+
+static inline int pp_pop_at(const uint8_t code[PP_PUSHES_BYTES], size_t *at)
+{
+    return pp_one_register_at(code, at, 0x58);
+}
+
+static inline bool pp_is_return(const uint8_t code[PP_RETURN_BYTES])
+{
+    return code[0] == 0xc3;
 }
 
 enum { PP_JUMP_BYTES = 16 };

@@ -48,9 +48,9 @@ uint64_t pp_rule_pack(const pp_rule *rule)
     uint64_t bx = 0;
     switch (rule->kind) {
     case PP_RULE_SIGNAL:
-        return (uint64_t)PP_BASE_SIGNAL << 28;
+        return (uint64_t)PP_BASE_SIGNAL << PP_PACKED_BASE_SHIFT;
     case PP_RULE_END:
-        return (uint64_t)PP_BASE_END << 28;
+        return (uint64_t)PP_BASE_END << PP_PACKED_BASE_SHIFT;
     case PP_RULE_NONE:
         return PP_PACKED_NO_RULE | (uint64_t)rule->why << 12;
     default:
@@ -62,5 +62,6 @@ uint64_t pp_rule_pack(const pp_rule *rule)
         !pp_rule_is_usual_return(rule)) {
         return PP_PACKED_BIG_RULE;
     }
-    return (uint64_t)base << 28 | fp << 17 | bx << 12 | (uint64_t)(rule->cfa_offset / WORD);
+    return (uint64_t)base << PP_PACKED_BASE_SHIFT | fp << 17 | bx << 12 |
+           (uint64_t)(rule->cfa_offset / WORD);
 }

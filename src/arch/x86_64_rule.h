@@ -2,20 +2,7 @@
  *
  * x86_64_rule.h: rules of x86-64.
  *
- * A rule says where the frame begins (the CFA, "canonical frame address": SP before the call), where
- * the return address is, and where the two callee-saved registers are from which a caller's CFA may
- * be computed: rbp (`fp`) and rbx (`bx`).
- *
- *   cfa    = register + offset                 nearly always rsp or rbp
- *          | *(register + offset) + addend     DRAP realignment, libcrypto's assembler
- *            (either with + index * scale)     libcrypto's Montgomery multiplication
- *   fp, bx = unchanged | *(cfa + offset) | *(register + offset) | cfa + offset | in a register
- *          | lost
- *   return = *(cfa - 8), or one of the same forms
- *
- * The caller's SP is the CFA. Where CFI has another rule for it (__longjmp, setcontext, coroutine
- * switches in assembler, the Haskell run-time), rebase.h rewrites the rule: `cfa` here is always
- * the caller's SP, and the places count from there.
+ * The callee-saved registers from which a caller's CFA may be computed are rbp (`fp`) and rbx (`bx`).
  *
  * A call leaves the return address just below the CFA. Nearly all rules are of this form, count from
  * one of three registers, and save rbp and rbx close to the CFA. They are packed into 31 bits:
@@ -33,48 +20,7 @@
 #ifndef PP_ARCH_X86_64_RULE_H
 #define PP_ARCH_X86_64_RULE_H
 
-#include "arch/registers.h"
-
-#include <stdbool.h>
-#include <stdint.h>
-
-typedef enum pp_rule_kind {
-    PP_RULE_FRAME = 1, /* an ordinary frame, the fields below hold */
-    PP_RULE_SIGNAL,    /* a signal frame: all registers are in the kernel's ucontext at SP */
-    PP_RULE_END,       /* the outermost frame: its return address is undefined */
-    PP_RULE_NONE       /* no usable CFI for this PC */
-} pp_rule_kind;
-
-typedef enum pp_where_kind {
-    PP_WHERE_SAME,      /* still in its register */
-    PP_WHERE_CFA,       /* *(cfa + offset) */
-    PP_WHERE_MEMORY,    /* *(reg + offset), registers of the frame itself */
-    PP_WHERE_CFA_VALUE, /* cfa + offset, no memory read */
-    PP_WHERE_REGISTER,  /* moved to register reg */
-    PP_WHERE_LOST,      /* undefined by the CFI */
-    PP_WHERE_BEYOND     /* defined by the CFI in a form that is none of these */
-} pp_where_kind;
-
-typedef struct pp_where {
-    int32_t offset;
-    uint8_t kind; /* pp_where_kind */
-    uint8_t reg;
-} pp_where;
-
-typedef struct pp_rule {
-    int32_t cfa_offset;
-    int32_t cfa_addend; /* after the read, if cfa_read */
-    uint8_t kind;       /* pp_rule_kind */
-    uint8_t cfa_reg;
-    uint8_t cfa_index;
-    uint8_t cfa_scale; /* 0 = no index */
-    uint8_t why;       /* of PP_RULE_NONE: a pp_reason */
-    bool cfa_read : 1;
-    bool permanent : 1; /* of a module that cannot be unloaded */
-    bool apart : 1;     /* of libpprof's code: the walk's inner loop must not pass it */
-    uint16_t silent;    /* if the function's CFI is empty: 1 + its bytes before the PC; else 0 */
-    pp_where fp, bx, ra;
-} pp_rule;
+#include "arch/rule_form.h"
 
 enum { PP_RETURN_OFFSET = -8 /* of the return address, from the CFA */ };
 
@@ -87,6 +33,18 @@ static const pp_rule pp_rule_at_entry = {
     .bx = {.kind = PP_WHERE_SAME},
     .ra = {.kind = PP_WHERE_CFA, .offset = PP_RETURN_OFFSET},
 };
+
+static inline int pp_cfa_sign_operands(uint8_t operation)
+{
+    (void)operation;
+    return -1;
+}
+
+static inline bool pp_rule_may_be_signal(const pp_rule *rule)
+{
+    (void)rule; /* the CFI of signal frames says what they are */
+    return false;
+}
 
 static inline bool pp_rule_is_usual_return(const pp_rule *rule)
 {
@@ -109,14 +67,15 @@ typedef enum pp_base {
 enum {
     PP_PACKED_BITS = 31,
     PP_PACKED_FREE_SHIFT = 22, /* of the six bits that are free */
-    PP_PACKED_UNCHANGED = 31,  /* the place of a register that the function has not saved */
+    PP_PACKED_BASE_SHIFT = 28,
+    PP_PACKED_UNCHANGED = 31, /* the place of a register that the function has not saved */
     PP_PACKED_SAVES_BELOW_CFA = 256
 };
 
 /* The words below a CFA that a packed rule can name, and the return address. */
 #define PP_PACKED_WORDS_BELOW_CFA ((uintptr_t)33)
 
-#define PP_PACKED_NO_RULE  ((uint64_t)PP_BASE_OTHER << 28)
+#define PP_PACKED_NO_RULE  ((uint64_t)PP_BASE_OTHER << PP_PACKED_BASE_SHIFT)
 #define PP_PACKED_BIG_RULE (PP_PACKED_NO_RULE | 1)
 
 /* The packed form of a rule; PP_PACKED_BIG_RULE if it has none. */
@@ -124,12 +83,12 @@ uint64_t pp_rule_pack(const pp_rule *rule);
 
 static inline pp_base pp_packed_base(uint64_t packed)
 {
-    return (pp_base)((packed >> 28) & 7);
+    return (pp_base)((packed >> PP_PACKED_BASE_SHIFT) & 7);
 }
 
 static inline bool pp_packed_is_on_fp(uint64_t packed)
 {
-    return packed >> 28 & 1;
+    return packed >> PP_PACKED_BASE_SHIFT & 1;
 }
 
 /* CFA minus base. */
@@ -160,10 +119,63 @@ static inline uintptr_t pp_packed_save_address(uintptr_t cfa, unsigned saved)
     return cfa + saved * sizeof(uintptr_t) - PP_PACKED_SAVES_BELOW_CFA;
 }
 
-/* Where a frame with this CFA, left by a packed rule, has its return address. */
-static inline uintptr_t pp_packed_return_address(uintptr_t cfa)
+typedef uint8_t pp_packed_place;
+
+/* Whether what a packed rule reads is at or above SP, if the CFA is above it: here, what it reads is
+ * just below the CFA. */
+static inline bool pp_packed_base_is_above(uintptr_t base, uintptr_t sp)
 {
+    (void)base;
+    (void)sp;
+    return true;
+}
+
+/* Computes the CFA by a packed rule; false if the rule is none of a frame, or needs a register that
+ * is not known. */
+static inline bool pp_packed_cfa(uint64_t packed, uintptr_t sp, uintptr_t fp, uintptr_t bx,
+                                 bool is_interrupted, uintptr_t *cfa)
+{
+    (void)is_interrupted;
+    uintptr_t offset = pp_packed_offset(packed);
+    switch (pp_packed_base(packed)) {
+    case PP_BASE_SP:
+        *cfa = sp + offset;
+        return true;
+    case PP_BASE_FP:
+        *cfa = fp + offset;
+        return fp != 0;
+    case PP_BASE_BX:
+        *cfa = bx + offset;
+        return bx != 0;
+    default:
+        return false;
+    }
+}
+
+/* Whether a frame that is left by a packed rule has its return address on the stack, and where. */
+static inline bool pp_packed_return_is_saved(uint64_t packed)
+{
+    (void)packed;
+    return true;
+}
+
+static inline uintptr_t pp_packed_return_address(uintptr_t cfa, unsigned bx_place)
+{
+    (void)bx_place;
     return cfa + (uintptr_t)PP_RETURN_OFFSET;
+}
+
+/* Whether the rule says where bx is saved, which is no return address. */
+static inline bool pp_packed_saves_bx(uint64_t packed)
+{
+    return pp_packed_bx(packed) != PP_PACKED_UNCHANGED;
+}
+
+/* The caller's bx: `bx` has been restored, and `word` is the return address. */
+static inline uintptr_t pp_bx_of_caller(uintptr_t bx, uintptr_t word)
+{
+    (void)word;
+    return bx;
 }
 
 #endif

@@ -13,6 +13,7 @@
 #ifndef PP_ARCH_X86_64_SIGNAL_FRAME_H
 #define PP_ARCH_X86_64_SIGNAL_FRAME_H
 
+#include "arch/registers.h"
 #include "arch/system_call.h"
 
 #include <cpuid.h>
@@ -31,8 +32,7 @@ enum {
     PP_XSAVE_FIRST_EXTENDED = 2, /* 0 and 1 are in the legacy region */
     PP_KERNEL_CONTEXT = 304, /* the kernel's ucontext_t: its signal set is shorter than libc's */
     /* The size of struct rt_sigframe; 64 to align the state, 4 after it. */
-    PP_SIGNAL_FRAME_REST = 8 + PP_KERNEL_CONTEXT + 128 + 64 + 16,
-    PP_RED_ZONE = 128 /* below the stack pointer, of the interrupted function */
+    PP_SIGNAL_FRAME_REST = 8 + PP_KERNEL_CONTEXT + 128 + 64 + 16
 };
 
 /* The frame as a handler finds it: the stack pointer is at its beginning. */
@@ -46,7 +46,7 @@ _Static_assert(sizeof(pp_signal_frame) == 8 + PP_KERNEL_CONTEXT + 128, "struct r
 
 /* Returns one bit for each feature whose state the process may use. The process may request more
  * later, and returns none. */
-static inline uint64_t pp_xsave_permitted(void)
+static inline uint64_t pp_signal_features(void)
 {
     uint64_t permitted = 0;
     bool asked = pp_system_call(SYS_arch_prctl, PP_ARCH_GET_XCOMP_PERM, &permitted) == 0;

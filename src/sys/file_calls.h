@@ -37,7 +37,7 @@ static inline long pp_file_write(int fd, const void *from, size_t size)
 
 static inline int pp_file_poll(struct pollfd *wanted, int timeout_ms)
 {
-    return (int)pp_system_call(SYS_poll, wanted, 1, timeout_ms);
+    return (int)pp_call_poll(wanted, timeout_ms);
 }
 
 /* Makes the system call that libc's fstat makes. */
@@ -59,17 +59,17 @@ static inline int pp_link_status(const char *path, struct stat *status)
 /* Returns the length of the link's target, which has no terminator. */
 static inline long pp_link_read(const char *path, char *to, size_t size)
 {
-    return pp_system_call(SYS_readlink, path, to, size);
+    return pp_call_readlink(path, to, size);
 }
 
 static inline int pp_path_rename(const char *from, const char *to)
 {
-    return (int)pp_system_call(SYS_rename, from, to);
+    return (int)pp_call_rename(from, to);
 }
 
 static inline int pp_path_remove(const char *path)
 {
-    return (int)pp_system_call(SYS_unlink, path);
+    return (int)pp_call_unlink(path);
 }
 
 /* Reads the path of the working folder. 0 or -errno; -ENOENT if no path leads there from

@@ -133,7 +133,7 @@ static void try_the_rest(void)
     char path[64];
     const uint64_t no_signal = 0;
     const struct timespec no_time = {0};
-    pp_system_call(SYS_readlink, "/proc/self/exe", path, sizeof path);
+    pp_call_readlink("/proc/self/exe", path, sizeof path);
     pp_system_call(SYS_getcwd, path, sizeof path);
     pp_system_call(SYS_newfstatat, AT_FDCWD, "/proc/self/task", NULL, 0);
     struct stat status;
@@ -143,9 +143,9 @@ static void try_the_rest(void)
     pp_system_call(SYS_pread64, maps, path, sizeof path, 0);
     pp_system_call(SYS_close, maps);
     pp_system_call(SYS_write, -1, path, 0);
-    pp_system_call(SYS_rename, "", "");
-    pp_system_call(SYS_unlink, "");
-    pp_system_call(SYS_poll, NULL, 0, 0);
+    pp_call_rename("", "");
+    pp_call_unlink("");
+    pp_call_poll(NULL, 0);
     pp_system_call(SYS_prlimit64, 0, -1, NULL, NULL);
     pp_system_call(SYS_sched_yield);
     pp_system_call(SYS_nanosleep, &no_time, NULL);

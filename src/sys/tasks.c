@@ -30,7 +30,7 @@ bool pp_task_has_variables(void)
 {
     uintptr_t pointer = pp_thread_pointer_from_kernel();
     uintptr_t itself = 0;
-    return pp_safe_copy(&itself, pointer, sizeof itself) && itself == pointer;
+    return pp_safe_copy(&itself, pointer, sizeof itself) && pp_is_control_block(pointer, itself);
 }
 
 static const char task_folder[] = "/proc/self/task";

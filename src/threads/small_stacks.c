@@ -40,7 +40,7 @@ static PP_TLS uintptr_t own; /* pthread_self() while the thread has a small stac
  * before. The stored size never gets smaller, even if several threads compute it at a time. */
 static size_t frame_bytes(void)
 {
-    uint64_t permitted = pp_xsave_permitted();
+    uint64_t permitted = pp_signal_features();
     if (__atomic_load_n(&state.registers, __ATOMIC_ACQUIRE) != permitted) {
         size_t now = pp_signal_frame_bytes(permitted);
         size_t before = __atomic_load_n(&state.frame_bytes, __ATOMIC_RELAXED);

@@ -10,6 +10,7 @@
 #ifndef PP_UNWIND_CALLER_H
 #define PP_UNWIND_CALLER_H
 
+#include "arch/registers.h"
 #include "base/compiler.h"
 
 #include <stdint.h>
@@ -20,12 +21,14 @@ typedef struct pp_caller {
     uintptr_t sp, fp, bx; /* as the caller has them after the return */
 } pp_caller;
 
-/* The caller of a function on whose entry the registers are these; the return address is at `sp`.
- */
+/* The caller of a function on whose entry the registers are these. */
 PP_RAW_MEMORY static inline pp_caller pp_caller_at_entry(uintptr_t sp, uintptr_t fp, uintptr_t bx)
 {
-    return (pp_caller){
-        .return_address = *(const uintptr_t *)sp, .sp = sp + sizeof(uintptr_t), .fp = fp, .bx = bx};
+    uintptr_t word = PP_RETURN_ON_STACK ? *(const uintptr_t *)sp : bx;
+    return (pp_caller){.return_address = pp_return_address(word),
+                       .sp = sp + (PP_RETURN_ON_STACK ? sizeof word : 0),
+                       .fp = fp,
+                       .bx = bx};
 }
 
 #endif

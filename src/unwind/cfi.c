@@ -89,15 +89,16 @@ _Static_assert(sizeof(work) <= sizeof(pp_cfi_space), "the space is large enough"
 /* Sets the place of a register; ignores registers from which no caller's frame is computed. */
 static void put_place(row *r, uint64_t reg, pp_where where)
 {
+    if (reg == PP_REG_RA) { /* also PP_REG_BX, if a call leaves the return address there */
+        r->ra = where;
+        return;
+    }
     switch (reg) {
     case PP_REG_FP:
         r->fp = where;
         break;
     case PP_REG_BX:
         r->bx = where;
-        break;
-    case PP_REG_RA:
-        r->ra = where;
         break;
     case PP_REG_SP:
         r->sp_kind = where.offset == (int16_t)where.offset ? where.kind : PP_WHERE_BEYOND;
@@ -126,7 +127,7 @@ static int64_t scaled(const machine *m, int64_t factored)
 static void define_cfa(machine *m, uint64_t reg, int64_t offset)
 {
     row *r = &m->current;
-    r->cfa_valid = reg < PP_REG_RA && offset == (int32_t)offset;
+    r->cfa_valid = reg < PP_REG_PC && offset == (int32_t)offset;
     r->cfa_read = false;
     r->cfa_addend = 0;
     r->cfa_scale = 0;
@@ -188,15 +189,16 @@ static pp_where sp_place(const row *r)
 static void restore_place(machine *m, uint64_t reg)
 {
     const row *initial = &m->initial;
+    if (reg == PP_REG_RA) {
+        put_place(&m->current, reg, initial->ra);
+        return;
+    }
     switch (reg) {
     case PP_REG_FP:
         put_place(&m->current, reg, initial->fp);
         break;
     case PP_REG_BX:
         put_place(&m->current, reg, initial->bx);
-        break;
-    case PP_REG_RA:
-        put_place(&m->current, reg, initial->ra);
         break;
     case PP_REG_SP:
         put_place(&m->current, reg, sp_place(initial));
@@ -209,7 +211,7 @@ static void restore_place(machine *m, uint64_t reg)
 static void move_to_register(machine *m, uint64_t reg, uint64_t holder)
 {
     pp_where where = {.kind = PP_WHERE_BEYOND};
-    if (holder < PP_REG_RA) {
+    if (holder < PP_REG_PC) {
         where = (pp_where){.kind = PP_WHERE_REGISTER, .reg = (uint8_t)holder};
     }
     put_place(&m->current, reg, where);
@@ -308,6 +310,18 @@ static void run_register_operation(machine *m, uint8_t op, pp_cursor *cursor)
     }
 }
 
+/* Whether return addresses are signed is no part of a row: pp_return_address() reads both. */
+static void run_other_operation(machine *m, uint8_t op, pp_cursor *cursor)
+{
+    int operands = pp_cfa_sign_operands(op);
+    if (operands < 0) {
+        run_register_operation(m, op, cursor);
+    }
+    for (; operands > 0; operands--) {
+        pp_cursor_uleb(cursor); /* or a signed one, of the same length */
+    }
+}
+
 static void run_operation(machine *m, uint8_t op, pp_cursor *cursor)
 {
     uint8_t low = op & 0x3f;
@@ -364,7 +378,7 @@ static void run_operation(machine *m, uint8_t op, pp_cursor *cursor)
         run_cfa_operation(m, op, cursor);
         break;
     default:
-        run_register_operation(m, op, cursor);
+        run_other_operation(m, op, cursor);
         break;
     }
 }
@@ -421,7 +435,8 @@ static void note_silence(const machine *m, uintptr_t start, uintptr_t size, pp_r
     uintptr_t done = m->target - start;
     if (size < MAX_PADDING && m->location == start && done < UINT16_MAX && !r->cfa_read &&
         r->cfa_reg == PP_REG_SP && r->cfa_offset == pp_rule_at_entry.cfa_offset &&
-        r->fp.kind == PP_WHERE_SAME && r->bx.kind == PP_WHERE_SAME && r->ra.kind == PP_WHERE_CFA) {
+        r->fp.kind == PP_WHERE_SAME && r->bx.kind == PP_WHERE_SAME &&
+        r->ra.kind == pp_rule_at_entry.ra.kind) {
         rule->silent = (uint16_t)(done + 1);
     }
 }

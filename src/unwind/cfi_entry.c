@@ -289,6 +289,8 @@ static bool read_augmentation(pp_cursor *cursor, const char *letters, pp_cie *in
             pp_cursor_u8(cursor);
         } else if (*letter == 'S') {
             info->signal_frame = true;
+        } else if (*letter == 'B' || *letter == 'G') {
+            continue; /* aarch64: the key of signed addresses, a tagged frame */
         } else {
             break; /* unknown: the size leads past its data */
         }

@@ -194,9 +194,9 @@ static void compute(stack *s, uint8_t op)
 
 static void push_register(stack *s, uint64_t reg, int64_t offset, uintptr_t pc)
 {
-    if (reg == PP_REG_RA) {
+    if (reg == PP_REG_PC) {
         push_number(s, (int64_t)((uint64_t)pc + (uint64_t)offset));
-    } else if (reg < PP_REG_RA) {
+    } else if (reg < PP_REG_PC) {
         push(s, (pp_value){.kind = PP_VALUE_REGISTER, .reg = (uint8_t)reg, .offset = offset});
     } else {
         s->failed = true;

@@ -2,8 +2,8 @@
  *
  * frame.c: the step from one frame to its caller, by rules of every kind and without a rule.
  *
- * A frame knows pc, sp, fp (rbp) and bx (rbx): nearly every CFA of a caller is computed from one of
- * sp, fp and bx. At a leaf, and in a frame that a signal interrupted, all registers are known, and
+ * A frame knows pc, sp, fp and bx (arch/registers.h): nearly every CFA of a caller is computed from
+ * one of sp, fp and bx. At a leaf, and in a frame that a signal interrupted, all registers are known, and
  * the rule may use any of them.
  *
  * Zone: SIGNAL.
@@ -22,6 +22,13 @@ static const uintptr_t WORD = 8;
 enum {
     NULL_PAGE = 4096 /* a jump through a null pointer leads to an address below this */
 };
+
+/* Whether a function that has not saved its return address is known to return to `bx`. A caller
+ * cannot: its own call has changed the register. */
+static bool returns_to_bx(const pp_frame *f)
+{
+    return !PP_RETURN_ON_STACK && f->exact && (f->bx != 0 || f->full != NULL);
+}
 
 /*
  * The value of a register in the frame; false if it is not known.
@@ -42,11 +49,11 @@ static bool register_value(const pp_frame *f, unsigned reg, uintptr_t *value)
         return f->fp != 0;
     case PP_REG_BX:
         *value = f->bx;
-        return f->bx != 0;
+        return f->bx != 0 || returns_to_bx(f);
     default:
         break;
     }
-    if (f->full == NULL || reg >= PP_REG_COUNT || (!f->exact && !(PP_CALL_CLOBBERED >> reg & 1))) {
+    if (f->full == NULL || reg >= PP_REG_PC || (!f->exact && !(PP_CALL_CLOBBERED >> reg & 1))) {
         return false;
     }
     *value = f->full->r[reg];
@@ -119,7 +126,9 @@ PP_COLD_PATH static pp_reason apply_big(pp_frame *f, const pp_rule *rule)
     uintptr_t pc = 0;
     uintptr_t fp = 0;
     uintptr_t bx = 0;
-    found pc_found = recover(f, &rule->ra, PP_REG_RA, cfa, &pc);
+    bool is_kept = rule->ra.kind == PP_WHERE_SAME;
+    found pc_found =
+        is_kept && !returns_to_bx(f) ? NOT_KNOWN : recover(f, &rule->ra, PP_REG_RA, cfa, &pc);
     found fp_found = recover(f, &rule->fp, PP_REG_FP, cfa, &fp);
     found bx_found = recover(f, &rule->bx, PP_REG_BX, cfa, &bx);
     if (pc_found != FOUND) {
@@ -133,8 +142,8 @@ PP_COLD_PATH static pp_reason apply_big(pp_frame *f, const pp_rule *rule)
      * instructions of functions that realign the stack, GCC's rule for rbp is still *rbp, though
      * rbp has been restored already. */
     f->fp = fp_found == FOUND ? fp : 0;
-    f->bx = bx_found == FOUND ? bx : 0;
-    return enter_caller(f, pc, cfa);
+    f->bx = pp_bx_of_caller(bx_found == FOUND ? bx : 0, pc);
+    return enter_caller(f, pp_return_address(pc), cfa);
 }
 
 /* ---- signal frames ---- */
@@ -149,7 +158,7 @@ PP_COLD_PATH static pp_reason leave_signal_frame(pp_frame *f)
         }
     }
     f->full = registers;
-    f->pc = f->full->r[PP_REG_RA];
+    f->pc = f->full->r[PP_REG_PC];
     f->sp = f->full->r[PP_REG_SP];
     f->fp = f->full->r[PP_REG_FP];
     f->bx = f->full->r[PP_REG_BX];
@@ -157,7 +166,8 @@ PP_COLD_PATH static pp_reason leave_signal_frame(pp_frame *f)
     return PP_GO_ON;
 }
 
-static bool is_signal_restorer(const pp_frame *f, uintptr_t pc)
+/* Whether the code at `pc` ends handlers. */
+PP_COLD_PATH static bool is_signal_restorer(const pp_frame *f, uintptr_t pc)
 {
     uint8_t code[sizeof pp_signal_restorer];
     if (!pp_target_copy(f->target, code, pc, sizeof code)) {
@@ -169,6 +179,13 @@ static bool is_signal_restorer(const pp_frame *f, uintptr_t pc)
         }
     }
     return true;
+}
+
+/* The same, of a frame that may have been interrupted there. */
+static bool is_in_restorer(const pp_frame *f)
+{
+    const uintptr_t last = sizeof pp_signal_restorer - PP_SIGNAL_RESTORER_LAST;
+    return is_signal_restorer(f, f->pc) || (f->exact && is_signal_restorer(f, f->pc - last));
 }
 
 /* ---- code without rules ---- */
@@ -195,12 +212,26 @@ static bool may_return_to(const pp_frame *f, uintptr_t pc)
            (pp_ends_with_call(code) || !pp_target_find(f->target, pc, &module));
 }
 
+/* Leaves a frame of a function that has saved nothing, where a register has the return address. */
+static bool leave_by_bx(pp_frame *f, pp_reason *result)
+{
+    uintptr_t pc = pp_return_address(f->bx);
+    if (!returns_to_bx(f) || !is_return_address(f, pc)) {
+        return false;
+    }
+    *result = enter_caller(f, pc, f->sp);
+    return true;
+}
+
 /*
  * Leaves a frame whose return address is at SP, or a word above it: after a call through a null or
  * wild pointer, or in assembler without CFI (the _init of every library).
  */
 static bool leave_by_sp(pp_frame *f, pp_reason *result)
 {
+    if (!PP_RETURN_ON_STACK) {
+        return leave_by_bx(f, result);
+    }
     for (unsigned words = 0; words < 2; words++) {
         uintptr_t at = f->sp + words * WORD;
         uintptr_t pc = 0;
@@ -217,13 +248,18 @@ static bool follow_frame_pointer(pp_frame *f, pp_reason *result)
 {
     uintptr_t fp = 0;
     uintptr_t pc = 0;
+    uintptr_t word = 0;
     if (f->fp < f->sp || f->fp % WORD != 0 || !pp_stack_peek(&f->window, f->fp, &fp) ||
-        !pp_stack_peek(&f->window, f->fp + WORD, &pc) || (pc != 0 && !may_return_to(f, pc))) {
+        !pp_stack_peek(&f->window, f->fp + WORD, &word)) {
+        return false;
+    }
+    pc = pp_return_address(word);
+    if (pc != 0 && !may_return_to(f, pc)) {
         return false;
     }
     uintptr_t sp = f->fp + 2 * WORD;
     f->fp = fp;
-    f->bx = 0; /* the function may have saved it anywhere */
+    f->bx = pp_bx_of_caller(0, word); /* the function may have saved it anywhere */
     *result = enter_caller(f, pc, sp);
     return true;
 }
@@ -355,6 +391,9 @@ static inline __attribute__((always_inline)) bool compute_rule(pp_frame *f)
     if (space->rule.silent > 1 && f->exact && !returns_into_module(f)) {
         pp_pushes_apply(pp_target_memory(f->target), pc, &space->rule);
     }
+    if (pp_rule_may_be_signal(&space->rule) && is_in_restorer(f)) {
+        space->rule.kind = PP_RULE_SIGNAL;
+    }
     return true;
 }
 
@@ -386,7 +425,7 @@ PP_COLD_PATH static bool is_no_return_address(const pp_frame *f, uintptr_t pc)
     pp_module module;
     return pp_target_find(f->target, pc, &module) &&
            pp_target_copy(f->target, code, pc - sizeof code, sizeof code) &&
-           !pp_ends_with_call(code);
+           !pp_ends_with_call(code) && !is_signal_restorer(f, pc);
 }
 
 bool pp_frame_begins_stack(pp_frame *f)
@@ -432,10 +471,10 @@ PP_COLD_PATH static pp_reason step_slowly(pp_frame *f, uint64_t entry)
         default:
             break;
         }
-        if (pp_packed_offset(entry) == 0) {
+        if (pp_packed_base(entry) == PP_BASE_OTHER && pp_packed_offset(entry) == 0) {
             return leave_without_rule(f, (pp_reason)pp_packed_why(entry));
         }
-        if (pp_rule_cache_big(pc, f->generation, rule)) {
+        if (pp_packed_base(entry) == PP_BASE_OTHER && pp_rule_cache_big(pc, f->generation, rule)) {
             return apply_big(f, rule);
         }
     }
@@ -450,42 +489,28 @@ PP_COLD_PATH static pp_reason step_slowly(pp_frame *f, uint64_t entry)
  * known. */
 static bool fast_cfa(const pp_frame *f, uint64_t entry, uintptr_t *cfa)
 {
-    uintptr_t offset = pp_packed_offset(entry);
-    if (entry == 0) {
-        return false;
-    }
-    switch (pp_packed_base(entry)) {
-    case PP_BASE_SP:
-        *cfa = f->sp + offset;
-        return true;
-    case PP_BASE_FP:
-        *cfa = f->fp + offset;
-        return f->fp != 0;
-    case PP_BASE_BX:
-        *cfa = f->bx + offset;
-        return f->bx != 0;
-    default:
-        return false;
-    }
+    return entry != 0 && pp_packed_cfa(entry, f->sp, f->fp, f->bx, returns_to_bx(f), cfa);
 }
 
 static pp_reason step_fast(pp_frame *f, uint64_t entry, uintptr_t cfa)
 {
-    uintptr_t pc = 0;
-    if (!pp_stack_read(&f->window, pp_packed_return_address(cfa), &pc)) {
+    unsigned fp_place = pp_packed_fp(entry);
+    unsigned bx_place = pp_packed_bx(entry);
+    uintptr_t word = f->bx;
+    if (pp_packed_return_is_saved(entry) &&
+        !pp_stack_read(&f->window, pp_packed_return_address(cfa, bx_place), &word)) {
         return PP_RETURN_UNREADABLE;
     }
-    unsigned fp_place = pp_packed_fp(entry);
     if (fp_place != PP_PACKED_UNCHANGED &&
         !pp_stack_read(&f->window, pp_packed_save_address(cfa, fp_place), &f->fp)) {
         return PP_SAVED_UNREADABLE;
     }
-    unsigned bx_place = pp_packed_bx(entry);
-    if (bx_place != PP_PACKED_UNCHANGED &&
+    if (pp_packed_saves_bx(entry) &&
         !pp_stack_read(&f->window, pp_packed_save_address(cfa, bx_place), &f->bx)) {
         return PP_SAVED_UNREADABLE;
     }
-    return enter_caller(f, pc, cfa);
+    f->bx = pp_bx_of_caller(f->bx, word);
+    return enter_caller(f, pp_return_address(word), cfa);
 }
 
 pp_reason pp_frame_leave(pp_frame *f)

@@ -91,7 +91,7 @@ static bool try_candidate(pp_frame *f, const pp_rule *rule, uintptr_t fp, uintpt
         cfa += (uintptr_t)(intptr_t)rule->cfa_addend;
     }
     return cfa > f->sp && cfa - f->sp < SEARCH_BYTES && cfa % STACK_ALIGNMENT == 0 &&
-           pp_stack_peek(&f->window, pp_packed_return_address(cfa), return_address) &&
+           pp_stack_peek(&f->window, cfa + (uintptr_t)(intptr_t)rule->ra.offset, return_address) &&
            *return_address != 0;
 }
 

@@ -23,16 +23,16 @@ static unsigned pops_ahead(const pp_memory *memory, uintptr_t pc)
     if (!pp_memory_copy(memory, code, pc, sizeof code)) {
         return 0;
     }
-    while (pp_push_at(code, &at, PP_OP_POP) != PP_NO_REGISTER) {
+    while (pp_pop_at(code, &at) != PP_NO_REGISTER) {
         pops++;
     }
-    return code[at] == PP_OP_RET ? pops : 0;
+    return at + PP_RETURN_BYTES <= sizeof code && pp_is_return(code + at) ? pops : 0;
 }
 
 static bool is_at_return(const pp_memory *memory, uintptr_t pc)
 {
-    uint8_t code = 0;
-    return pp_memory_copy(memory, &code, pc, sizeof code) && code == PP_OP_RET;
+    uint8_t code[PP_RETURN_BYTES];
+    return pp_memory_copy(memory, code, pc, sizeof code) && pp_is_return(code);
 }
 
 static void save(pp_rule *rule, int reg, unsigned push)
@@ -54,7 +54,7 @@ PP_COLD_PATH void pp_pushes_apply(const pp_memory *memory, uintptr_t pc, pp_rule
     if (done == 0 || !pp_memory_copy(memory, code, pc - done, sizeof code)) {
         return;
     }
-    while (at < done && pp_push_at(code, &at, PP_OP_PUSH) != PP_NO_REGISTER) {
+    while (at < done && pp_push_at(code, &at) != PP_NO_REGISTER) {
         pushed++;
     }
     if (pushed == 0 || is_at_return(memory, pc)) {
@@ -64,7 +64,7 @@ PP_COLD_PATH void pp_pushes_apply(const pp_memory *memory, uintptr_t pc, pp_rule
     unsigned held = pops != 0 && pops < pushed ? pops : pushed;
     at = 0;
     for (unsigned i = 0; i < held; i++) {
-        save(rule, pp_push_at(code, &at, PP_OP_PUSH), i);
+        save(rule, pp_push_at(code, &at), i);
     }
     rule->cfa_offset += WORD * (int32_t)held;
 }

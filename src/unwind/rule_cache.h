@@ -6,8 +6,10 @@
  * A direct-mapped table has one entry of 8 bytes for a PC. The key is the return address (see
  * pp_cache_key()): its low bits choose the entry, which keeps its high bits as the tag.
  *
- *    key             [           tag 33          ][index 14]
- *    entry           [           tag 33          ][packed rule 31, with the generation in its free bits]
+ *    key             [           tag             ][index 14]
+ *    entry           [           tag             ][packed rule, with the generation in its free bits]
+ *
+ *                    tag and packed rule: 33 and 31 bits on x86-64, 32 and 32 on aarch64
  *
  *   generation  0: the module is permanent; else when the rule was computed
  *
@@ -38,7 +40,7 @@ enum {
     PP_CACHE_INDEX_BITS = 14,
     PP_CACHE_ENTRIES = 1 << PP_CACHE_INDEX_BITS,
     PP_CACHE_BIG_RULES = 1024,
-    PP_CACHE_TAG_BITS = PP_ADDRESS_BITS - PP_CACHE_INDEX_BITS
+    PP_CACHE_TAG_BITS = PP_ADDRESS_BITS - PP_CODE_SHIFT - PP_CACHE_INDEX_BITS
 };
 _Static_assert(PP_CACHE_TAG_BITS + PP_PACKED_BITS == 64, "an entry is one word");
 
@@ -68,13 +70,19 @@ typedef struct pp_rule_cache_state {
 extern pp_rule_cache_state pp_rule_cache;
 
 /*
- * The key of a caller is its return address; the key of an instruction is its address plus 1. The
- * low bits of code addresses are as good as a hash, and cost the walk's critical path only one
- * operation.
+ * The key of an instruction is its number, counted from address 0, plus 1: where instructions begin
+ * at any address, the key of a caller is its return address. The low bits of code addresses are as
+ * good as a hash, and cost the walk's critical path only one operation.
  */
 static inline uintptr_t pp_cache_key(uintptr_t instruction)
 {
-    return instruction + 1;
+    return (instruction >> PP_CODE_SHIFT) + 1;
+}
+
+/* The key of the instruction before the return address `pc`. */
+static inline uintptr_t pp_cache_key_of_caller(uintptr_t pc)
+{
+    return (pc + (((uintptr_t)1 << PP_CODE_SHIFT) - 1)) >> PP_CODE_SHIFT;
 }
 
 static inline size_t pp_cache_index(uintptr_t key)
@@ -82,7 +90,7 @@ static inline size_t pp_cache_index(uintptr_t key)
     return key & ((1u << PP_CACHE_INDEX_BITS) - 1);
 }
 
-/* An address beyond 47 bits has a tag that no entry has. */
+/* An address beyond PP_ADDRESS_BITS has a tag that no entry has. */
 static inline uint64_t pp_cache_tag(uintptr_t key)
 {
     return key >> PP_CACHE_INDEX_BITS;
@@ -93,7 +101,7 @@ static inline unsigned pp_cache_generation(uint64_t entry)
     return (unsigned)(entry >> PP_PACKED_FREE_SHIFT) & 63;
 }
 
-/* Whether the entry is of this key and its CFA is computed from rsp or rbp. One comparison is
+/* Whether the entry is of this key and its CFA is computed from sp or fp. One comparison is
  * enough, since the bit that marks the other bases is just below the tag. An empty entry, with an
  * offset of 0, can pass. */
 static inline bool pp_cache_is_usual(uint64_t entry, uintptr_t key)

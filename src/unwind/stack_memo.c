@@ -197,7 +197,8 @@ follow_row(const pp_memo_frame *m, const pp_memo_frame *after_first, const pp_st
             break;
         }
         uintptr_t next_pc = next->pc;
-        uintptr_t changed = word_at(pp_packed_return_address(cfa)) ^ next_pc;
+        uintptr_t word = word_at(pp_packed_return_address(cfa, m->bx_place));
+        uintptr_t changed = pp_return_address(word) ^ next_pc;
         changed |= word_at(pp_packed_save_address(cfa, m->fp_place)) ^ m->fp_word;
         changed |= word_at(pp_packed_save_address(cfa, m->bx_place)) ^ m->bx_word;
         if (pp_unlikely(changed != 0)) {
@@ -231,7 +232,8 @@ PP_RAW_MEMORY static size_t follow_steps(pp_memo *memo, uint32_t position,
 static bool has_become_step(const pp_memo_frame *m, const pp_frame *f)
 {
     uint64_t entry = pp_rule_cache_lookup(m->pc - 1, f->generation);
-    return m->kind == PP_MEMO_OPEN && entry != 0 && pp_cache_is_usual(entry, m->pc);
+    return m->kind == PP_MEMO_OPEN && entry != 0 &&
+           pp_cache_is_usual(entry, pp_cache_key_of_caller(m->pc));
 }
 
 size_t pp_memo_follow(pp_memo_use *use, pp_frame *f, uintptr_t *out, size_t room)

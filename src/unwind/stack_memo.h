@@ -6,9 +6,9 @@
  * But most of a thread's stack is the same as a moment before. The memo keeps each frame of the
  * last walk: its state on arrival, and the places of the words that its rule made the walk read.
  *
- *    state = (pc, sp, rbp, rbx) of a caller      step = its rule's places of rbp and rbx
+ *    state = (pc, sp, fp, bx) of a caller      step = its rule's places of fp and bx
  *
- *    next state = function of (state, rules, the words at cfa - 8 and at the places)
+ *    next state = function of (state, rules, the return address, the words at the places)
  *
  * When a walk arrives at a remembered state, it compares the words that lead from there to the next
  * remembered state with their remembered values: loads that do not wait for each other. As long as
@@ -43,6 +43,7 @@
 #define PP_UNWIND_STACK_MEMO_H
 
 #include "base/compiler.h"
+#include "arch/rule.h"
 #include "unwind/frame_state.h"
 
 #include <stdbool.h>
@@ -68,7 +69,7 @@ typedef struct pp_memo_frame {
     uintptr_t sp, fp, bx;
     uintptr_t fp_word, bx_word; /* the words at fp_place and bx_place */
     uint64_t hash;              /* of the stack from the root to here, if among the `hashed` */
-    uint8_t fp_place, bx_place; /* where the rule says fp and bx are saved (rule_cache.h) */
+    pp_packed_place fp_place, bx_place; /* where the rule says fp and bx are saved (arch/rule.h) */
     uint8_t kind;
 } pp_memo_frame;
 
@@ -87,7 +88,7 @@ static inline pp_memo_frame *pp_memo_at(pp_memo *memo, uint32_t position)
     return &memo->frame[position % PP_MEMO_FRAMES];
 }
 
-/* CFAs are multiples of 16 (System V ABI). */
+/* CFAs are multiples of 16 (System V ABI, AAPCS64). */
 static inline uint8_t *pp_memo_slot(pp_memo *memo, uintptr_t sp)
 {
     return &memo->where[(sp / 16) % PP_MEMO_SLOTS];
@@ -202,8 +203,8 @@ static inline void pp_memo_run_step(pp_memo_run *run, unsigned fp_place, unsigne
                                     uintptr_t fp_word, uintptr_t bx_word)
 {
     pp_memo_frame *m = run->at;
-    m->fp_place = (uint8_t)fp_place;
-    m->bx_place = (uint8_t)bx_place;
+    m->fp_place = (pp_packed_place)fp_place;
+    m->bx_place = (pp_packed_place)bx_place;
     m->fp_word = fp_word;
     m->bx_word = bx_word;
     run->at = m != run->memo->frame + (PP_MEMO_FRAMES - 1) ? m + 1 : run->memo->frame;

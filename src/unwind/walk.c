@@ -42,7 +42,7 @@ static void store(sink *out, uintptr_t pc, pp_memo_use *use)
 }
 
 /*
- * Steps over callers' frames with packed rules on rsp or rbp, as many as come in a row. Nearly
+ * Steps over callers' frames with packed rules on sp or fp, as many as come in a row. Nearly
  * all frames are such. The time is that of the chain pc -> entry -> cfa -> next pc; everything else
  * runs beside it, and only the end of the run is a branch. The words of both registers are read
  * whether the function has saved them or not: for every CFA that passes the checks, the words below
@@ -66,13 +66,14 @@ run_frames(pp_frame *f, sink *out, bool remember, pp_memo_use *use, size_t limit
         1 | (f->generation < PP_GENERATION_UNKNOWN ? UINT64_C(1) << f->generation : 0);
     pp_reason v = PP_GO_ON;
     while (at < end) {
+        uintptr_t key = pp_cache_key_of_caller(pc);
         uint64_t entry =
-            __atomic_load_n(&pp_rule_cache.entries[pp_cache_index(pc)], __ATOMIC_RELAXED);
+            __atomic_load_n(&pp_rule_cache.entries[pp_cache_index(key)], __ATOMIC_RELAXED);
         uintptr_t base = pp_packed_is_on_fp(entry) ? fp : sp;
         uintptr_t cfa = base + pp_packed_offset(entry);
-        if (pp_unlikely(!pp_cache_is_usual(entry, pc) ||
+        if (pp_unlikely(!pp_cache_is_usual(entry, key) ||
                         !(good_generations >> pp_cache_generation(entry) & 1) || cfa <= sp ||
-                        cfa > hi)) {
+                        cfa > hi || !pp_packed_base_is_above(base, sp))) {
             break;
         }
         if (remember) {
@@ -86,9 +87,10 @@ run_frames(pp_frame *f, sink *out, bool remember, pp_memo_use *use, size_t limit
             pp_memo_run_step(&run, fp_place, bx_place, saved_fp, saved_bx);
         }
         fp = fp_place != PP_PACKED_UNCHANGED ? saved_fp : fp;
-        bx = bx_place != PP_PACKED_UNCHANGED ? saved_bx : bx;
+        uintptr_t word = *(const volatile uintptr_t *)pp_packed_return_address(cfa, bx_place);
+        bx = pp_bx_of_caller(bx_place != PP_PACKED_UNCHANGED ? saved_bx : bx, word);
         *at++ = pc;
-        pc = *(const volatile uintptr_t *)pp_packed_return_address(cfa);
+        pc = pp_return_address(word);
         sp = cfa;
         if (pp_unlikely(pc == 0)) {
             v = PP_ENDS;
@@ -230,7 +232,7 @@ void pp_walk_from_context(const void *context, pp_walk *walk)
     pp_registers_from_context(registers, context);
     f->exact = true;
     f->full = registers;
-    f->pc = registers->r[PP_REG_RA];
+    f->pc = registers->r[PP_REG_PC];
     f->sp = registers->r[PP_REG_SP];
     f->fp = registers->r[PP_REG_FP];
     f->bx = registers->r[PP_REG_BX];

@@ -79,7 +79,7 @@ void pp_walk_other_from(const pp_registers *registers, const pp_stack_image *ima
     pp_frame *f = &space->space.frame;
     space->space.registers = *registers;
     const uintptr_t *r = space->space.registers.r;
-    *f = (pp_frame){.pc = r[PP_REG_RA],
+    *f = (pp_frame){.pc = r[PP_REG_PC],
                     .sp = r[PP_REG_SP],
                     .fp = r[PP_REG_FP],
                     .bx = r[PP_REG_BX],

@@ -9,6 +9,7 @@
  * Zone: HOOK.
  * Tested by: unit.contention_kinds
  */
+#include "arch/registers.h"
 #include "host/hooks.h"
 #include "kinds/contention/contention.h"
 
@@ -31,7 +32,9 @@ typedef struct pp_futex_call {
     long number, argument[5];
     uintptr_t bx, fp;
     uintptr_t return_address;
-    long last_argument; /* of the kernel's six, the seventh of syscall() */
+    long
+        last_argument; /* of the kernel's six, the seventh of syscall(): the caller's, on the stack,
+                         * if the return address is there */
 } pp_futex_call;
 
 _Static_assert(offsetof(pp_futex_call, bx) == 6 * sizeof(long) &&
@@ -69,7 +72,8 @@ __attribute__((visibility("hidden"), used)) long pp_futex_slow(const pp_futex_ca
     }
     pp_caller caller = {.leaf = (uintptr_t)pp_entry_syscall,
                         .return_address = call->return_address,
-                        .sp = (uintptr_t)&call->last_argument,
+                        .sp = PP_RETURN_ON_STACK ? (uintptr_t)&call->last_argument
+                                                 : (uintptr_t)(call + 1),
                         .fp = call->fp,
                         .bx = call->bx};
     pp_wait wait = pp_wait_begin((uintptr_t)call->argument[0], PP_WAIT_FOR_EVENT, &caller);

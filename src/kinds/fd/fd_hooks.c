@@ -41,8 +41,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define SYS_none (-1)
-
 #define DECLARE_CODE(symbol, shape_name, call_name)                                                \
     extern pp_fd_function pp_fd_entry_##symbol;                                                    \
     extern pp_fd_function pp_fd_slow_##symbol;
@@ -56,7 +54,7 @@ PP_FD_LIST(DECLARE_CODE)
         .entry = pp_fd_entry_##symbol,                                                             \
         .name = #symbol,                                                                           \
         .shape = PP_FD_##shape_name,                                                               \
-        .call = SYS_##call_name,                                                                   \
+        .call = (call_name),                                                                       \
     };
 PP_FD_LIST(DEFINE_HOOK)
 
@@ -113,8 +111,8 @@ static long call_kernel(const pp_fd_call *call)
 {
     const uintptr_t *a = call->argument;
     int number = call->hook->call;
-    long result =
-        number >= 0 ? pp_system_call(number, a[0], a[1], a[2], a[3], a[4], a[5]) : -ENOSYS;
+    long result = number >= 0 ? pp_system_call(number, a[0], a[1], a[2], a[3], a[4], a[5])
+                              : pp_call_missing(number, a);
     if (result < 0) {
         errno = (int)-result;
         return returns_pointer(call->hook) ? 0 : -1;

@@ -168,7 +168,7 @@ static void write_signal(const siginfo_t *info, const void *context, pprof_write
     pp_registers_from_context(&registers, context);
     pp_text_add(&text, text_of_signal(info->si_signo));
     pp_text_add(&text, "\nPC=");
-    add_hex(&text, registers.r[PP_REG_RA]);
+    add_hex(&text, registers.r[PP_REG_PC]);
     pp_text_add(&text, " thread=");
     pp_text_add_number(&text, (uint64_t)pp_task_self());
     add_code(&text, info);
