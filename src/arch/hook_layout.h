@@ -14,6 +14,13 @@
 #define PP_HOOK_REAL   0
 #define PP_HOOK_TARGET 8
 
+/* Lists what glibc has kept from before 2.17, which is its first version on aarch64. */
+#if defined(__x86_64__)
+#define PP_OF_OLD_GLIBC(...) __VA_ARGS__
+#else
+#define PP_OF_OLD_GLIBC(...)
+#endif
+
 #ifndef __ASSEMBLER__
 
 #include <stddef.h>

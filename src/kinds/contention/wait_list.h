@@ -36,6 +36,8 @@
 #ifndef PP_KINDS_CONTENTION_WAIT_LIST_H
 #define PP_KINDS_CONTENTION_WAIT_LIST_H
 
+#include "arch/hook_layout.h"
+
 /* The hash of an object's address, which the entries and pp_contention_hash() compute. */
 #define PP_CONTENTION_LOW_SHIFT  4
 #define PP_CONTENTION_HIGH_SHIFT 16
@@ -77,7 +79,7 @@
     X(thrd_join, EVENT, none, EVER)
 
 #define PP_WAIT_OLD_LIST(X)                                                                        \
-    X(pthread_cond_wait, COND, none, EVER)                                                         \
-    X(pthread_cond_timedwait, COND, none, UNTIL)
+    PP_OF_OLD_GLIBC(X(pthread_cond_wait, COND, none, EVER)                                         \
+                        X(pthread_cond_timedwait, COND, none, UNTIL))
 
 #endif

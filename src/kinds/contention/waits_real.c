@@ -98,8 +98,8 @@ static pp_wait_function *find_internal(const pp_wait_hook *hook)
 static bool has_old_version(const char *name)
 {
 #define NAME_OF_OLD(symbol, shape, try, limit) #symbol,
-    static const char *const names[] = {PP_WAIT_OLD_LIST(NAME_OF_OLD)};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    static const char *const names[] = {PP_WAIT_OLD_LIST(NAME_OF_OLD) NULL};
+    for (size_t i = 0; names[i] != NULL; i++) {
         if (strcmp(names[i], name) == 0) {
             return true;
         }

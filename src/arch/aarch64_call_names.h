@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * aarch64_call_names.h: names of the system calls of aarch64 in which a thread may wait.
+ *
+ * Zone: SIGNAL (data only).
+ */
+#ifndef PP_ARCH_AARCH64_CALL_NAMES_H
+#define PP_ARCH_AARCH64_CALL_NAMES_H
+
+#include <stddef.h>
+#include <sys/syscall.h>
+
+static const struct pp_call_name {
+    long number;
+    const char *name;
+} pp_call_names[] = {
+    {SYS_read, "read"},
+    {SYS_write, "write"},
+    {SYS_close, "close"},
+    {SYS_ioctl, "ioctl"},
+    {SYS_pread64, "pread64"},
+    {SYS_pwrite64, "pwrite64"},
+    {SYS_readv, "readv"},
+    {SYS_writev, "writev"},
+    {SYS_msync, "msync"},
+    {SYS_nanosleep, "nanosleep"},
+    {SYS_sendfile, "sendfile"},
+    {SYS_connect, "connect"},
+    {SYS_accept, "accept"},
+    {SYS_sendto, "sendto"},
+    {SYS_recvfrom, "recvfrom"},
+    {SYS_sendmsg, "sendmsg"},
+    {SYS_recvmsg, "recvmsg"},
+    {SYS_wait4, "wait4"},
+    {SYS_semop, "semop"},
+    {SYS_msgsnd, "msgsnd"},
+    {SYS_msgrcv, "msgrcv"},
+    {SYS_fcntl, "fcntl"},
+    {SYS_flock, "flock"},
+    {SYS_fsync, "fsync"},
+    {SYS_fdatasync, "fdatasync"},
+    {SYS_rt_sigtimedwait, "rt_sigtimedwait"},
+    {SYS_rt_sigsuspend, "rt_sigsuspend"},
+    {SYS_sync, "sync"},
+    {SYS_futex, "futex"},
+    {SYS_io_getevents, "io_getevents"},
+    {SYS_restart_syscall, "restart_syscall"},
+    {SYS_semtimedop, "semtimedop"},
+    {SYS_clock_nanosleep, "clock_nanosleep"},
+    {SYS_mq_timedsend, "mq_timedsend"},
+    {SYS_mq_timedreceive, "mq_timedreceive"},
+    {SYS_waitid, "waitid"},
+    {SYS_openat, "openat"},
+    {SYS_pselect6, "pselect6"},
+    {SYS_ppoll, "ppoll"},
+    {SYS_splice, "splice"},
+    {SYS_epoll_pwait, "epoll_pwait"},
+    {SYS_accept4, "accept4"},
+    {SYS_preadv, "preadv"},
+    {SYS_pwritev, "pwritev"},
+    {SYS_recvmmsg, "recvmmsg"},
+    {SYS_sendmmsg, "sendmmsg"},
+    {SYS_io_uring_enter, "io_uring_enter"},
+    {SYS_epoll_pwait2, "epoll_pwait2"},
+    {SYS_futex_waitv, "futex_waitv"},
+};
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * waits_aarch64.S: the entries of the hooked locks, conditions and semaphores.
+ *
+ *   NAME            the function that the program calls: a jump to the address in the hook's
+ *                   target, which is the real function while nothing is counted. That of a mutex
+ *                   reads the lock word first, and jumps to the target only if somebody may wait
+ *   pp_count_NAME   reads the lock word; jumps to the real function unless the condition for the
+ *                   slow path (kinds/contention/wait_list.h) holds. That of a mutex is the slow path
+ *   pp_slow_NAME    calls kinds/contention/waits.c; also the target of an unresolved hook
+ *   syscall         calls kinds/contention/futex.c
+ *
+ * An uncontended mutex costs one indirect jump, on or off; a second one would cost more than all
+ * the rest of the entry (docs/DECISIONS.md).
+ *
+ * The test of the lock word is right for every kind of mutex: 0 means free for all of them. glibc:
+ * struct __pthread_mutex_s begins with the lock word (0 free, 1 taken, 2 taken and perhaps waited
+ * for; an owner's id for robust and priority-inheriting ones); a rwlock begins with __readers, with
+ * WRPHASE 1 and WRLOCKED 2.
+ *
+ * Zone: HOOK.
+ */
+#include "arch/hook_layout.h"
+#include "arch/aarch64_asm.inc"
+#include "kinds/contention/wait_list.h"
+
+#include <asm/unistd.h>
+
+#ifndef __NR_futex_waitv
+#define __NR_futex_waitv 449 /* Linux 5.16 */
+#endif
+
+        .text
+
+/* Defines the exported symbol, and another one at the same address for the library itself. */
+.macro entry name
+        .globl \name
+        local pp_entry_\name
+        .set pp_entry_\name, \name
+        landing \name
+.endm
+
+.macro through_target name
+        entry   \name
+        jump_through pp_wait_hook_\name, PP_HOOK_TARGET
+.endm
+
+/* Calls C with a pp_wait_call (kinds/contention/waits.h). */
+.macro slow name
+        inner   pp_slow_\name
+        address_of x9, pp_wait_hook_\name
+        to_c    pp_wait_slow, 4
+        end \name
+.endm
+
+/* Computes in x16 the hash of the object in x0, as pp_contention_hash() does. */
+.macro hash
+        lsr     x16, x0, #PP_CONTENTION_LOW_SHIFT
+        eor     x16, x16, x0, lsr #PP_CONTENTION_HIGH_SHIFT
+        and     x16, x16, #PP_CONTENTION_HASHES-1
+.endm
+
+/* pp_contention begins with the table of hot hashes (kinds/contention/contention.h). */
+.macro unless_hot
+        hash
+        address_of x17, pp_contention
+        ldrb    w16, [x17, x16]
+        cbnz    w16, 1f
+.endm
+
+/* Ends an entry whose target is the real function or the slow path. */
+.macro real_or_target name
+        jump_through pp_wait_hook_\name, PP_HOOK_REAL
+1:      jump_through pp_wait_hook_\name, PP_HOOK_TARGET
+        slow    \name
+        local   pp_count_\name
+        .set    pp_count_\name, pp_slow_\name
+.endm
+
+.macro MUTEX name
+        entry   \name
+        ldr     w16, [x0]
+        cbnz    w16, 1f
+        unless_hot
+        real_or_target \name
+.endm
+
+.macro MTX name
+        MUTEX \name
+.endm
+
+.macro count name
+        through_target \name
+        inner   pp_count_\name
+.endm
+
+/* Ends the counting code. */
+.macro real_or_slow name
+        jump_through pp_wait_hook_\name, PP_HOOK_REAL
+1:      slow    \name
+.endm
+
+/* A writer that has left leaves WRPHASE. */
+.macro WRLOCK name
+        count   \name
+        ldr     w16, [x0]
+        tst     w16, #~1
+        b.ne    1f
+        unless_hot
+        real_or_slow \name
+.endm
+
+.macro RDLOCK name
+        count   \name
+        ldr     w16, [x0]
+        tst     w16, #3
+        b.ne    1f
+        unless_hot
+        real_or_slow \name
+.endm
+
+/* glibc's spin lock of this architecture is 0 when free. */
+.macro SPIN name
+        count   \name
+        ldr     w16, [x0]
+        cbnz    w16, 1f
+        unless_hot
+        real_or_slow \name
+.endm
+
+/* pp_waiters begins with the numbers of waiters that are shown (kinds/contention/waiters.h). */
+.macro unless_listed
+        hash
+        address_of x17, pp_waiters
+        ldrh    w16, [x17, x16, lsl #1]
+        cbnz    w16, 1f
+.endm
+
+.macro UNMUTEX name
+        entry   \name
+        ldr     w16, [x0]
+        cmp     w16, #1
+        b.ne    1f
+        ldrb    w16, [x0, #PP_MUTEX_KIND]
+        cmp     w16, #PP_MUTEX_ADAPTIVE
+        b.ne    2f
+        unless_listed
+2:      real_or_target \name
+.endm
+
+.macro UNLOCK name
+        count   \name
+        unless_listed
+        real_or_slow \name
+.endm
+
+.macro always name
+        through_target \name
+        slow    \name
+        local   pp_count_\name
+        .set    pp_count_\name, pp_slow_\name
+.endm
+
+.macro COND name
+        always \name
+.endm
+
+.macro SEM name
+        always \name
+.endm
+
+.macro JOIN name
+        always \name
+.endm
+
+.macro BARRIER name
+        always \name
+.endm
+
+.macro EVENT name
+        always \name
+.endm
+
+#define STUB(name, shape, try, limit) shape name ;
+PP_WAIT_LIST(STUB)
+
+/*
+ * long pp_wait_call_real(pp_wait_function *real, const uintptr_t argument[4]): calls the real
+ * function. If a forced unwinding (a cancellation, pthread_exit in a signal handler) or an
+ * exception passes this frame, the frame's personality, pp_wait_unwound (kinds/contention/waits.c),
+ * is called. Nothing is registered, so a jump over this frame leaves nothing behind.
+ */
+        local   pp_wait_call_real
+        landing pp_wait_call_real
+        .cfi_personality 0x1b, pp_wait_unwound  /* DW_EH_PE_pcrel | DW_EH_PE_sdata4 */
+        frame   16
+        mov     x9, x1
+        mov     x16, x0
+        ldp     x0, x1, [x9]
+        ldp     x2, x3, [x9, #16]
+        blr     x16
+        leave   16
+        ret
+        end     pp_wait_call_real
+
+/*
+ * syscall(): calls kinds/contention/futex.c for a possible wait for a futex while hooks count, with
+ * a pp_futex_call (there): the number, five arguments, x30 (as `bx`), the frame record, and the last
+ * argument. All other calls go to host/confinement.c.
+ */
+        .globl syscall
+        local pp_entry_syscall
+        .set pp_entry_syscall, syscall
+        landing syscall
+        cmp     w0, #__NR_futex
+        b.eq    1f
+        cmp     w0, #__NR_futex_waitv
+        b.eq    1f
+2:      b       pp_hook_syscall
+1:      adrp    x16, pp_hook_waits_counted
+        ldrb    w16, [x16, #:lo12:pp_hook_waits_counted]
+        cbz     w16, 2b
+        sub     sp, sp, #80
+        .cfi_adjust_cfa_offset 80
+        stp     x29, x30, [sp, #56]
+        .cfi_offset x29, -24
+        .cfi_offset x30, -16
+        add     x29, sp, #56
+        stp     x0, x1, [sp]
+        stp     x2, x3, [sp, #16]
+        stp     x4, x5, [sp, #32]
+        str     x30, [sp, #48]
+        str     x6, [sp, #72]
+        mov     x0, sp
+        bl      pp_futex_slow
+        ldp     x29, x30, [sp, #56]
+        .cfi_restore x29
+        .cfi_restore x30
+        add     sp, sp, #80
+        .cfi_adjust_cfa_offset -80
+        ret
+        end syscall
+
+        properties
