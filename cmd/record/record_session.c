@@ -267,11 +267,12 @@ static char *option_list(const cp_session *session)
     } else if (options->duration_ms) {
         snprintf(duration, sizeof duration, ",until=%llu", end_of(options->duration_ms));
     }
-    char *list = cp_heap_printf(
-        "LIBPPROF=%s%s%s,file=%s/%%p.%%k.%%s.%%n%s%s,follow-exec%s%s%s%s",
-        inherited ? inherited : "", inherited && *inherited ? "," : "", kinds, folder, SUFFIX,
-        session->socket.word, options->alone ? "" : ",subprocesses", duration,
-        options->engine ? ",engine=" : "", options->engine ? options->engine : "");
+    char *list =
+        cp_heap_printf("LIBPPROF=%s%s%s,file=%s/%%p.%%k.%%s.%%n%s%s,follow-exec%s%s%s%s%s",
+                       inherited ? inherited : "", inherited && *inherited ? "," : "", kinds,
+                       folder, SUFFIX, session->socket.word, options->alone ? "" : ",subprocesses",
+                       duration, options->thread_label ? ",thread-label" : "",
+                       options->engine ? ",engine=" : "", options->engine ? options->engine : "");
     free(kinds);
     free(folder);
     return list;

@@ -34,6 +34,7 @@ typedef struct cp_record_options {
     const char *engine; /* NULL: the library's default */
     bool alone;         /* the first process; else the others, too, with the label `process` */
     bool pid_label;     /* and the label `pid` */
+    bool thread_label;  /* wall has the label `thread` */
 } cp_record_options;
 
 typedef struct cp_session {

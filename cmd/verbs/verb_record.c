@@ -36,13 +36,11 @@ const char cp_help_record[] =
     "  cpu          where CPU time was spent\n"
     "  heap[:BYTES] memory that was allocated, and is in use; one in BYTES (512k)\n"
     "  wall[:HZ]    where time passed, running or waiting; HZ looks a second (20)\n"
-    "  peak         the heap when the most was in use; with the rate of heap\n"
-    "  leak[:BYTES] what is in use at the end, and nothing refers to it any more\n"
-    "  lifetime[:BYTES] what was freed: how long it lived, and where it was freed\n"
+    "  peak, leak   the heap at its peak; what is in use, and nothing refers to it\n"
+    "  lifetime     what was freed: how long it lived, and where it was freed\n"
     "  block[:NS]   where threads waited; all waits of NS nanoseconds or more (1)\n"
     "  mutex[:N]    who made threads wait; one release in N (1)\n"
-    "  thread       where each thread is at the end\n"
-    "  fd           who opened the descriptors that are open at the end\n"
+    "  thread, fd   where each thread is at the end; who opened the descriptors\n"
     "\n"
     "Example: cpprof record -e cpu,heap -o prof.pb.gz -- xz -k big.tar\n"
     "\n"
@@ -118,9 +116,10 @@ static int check_remote(record *r)
     if (r->command[r->process ? 0 : 1]) {
         return cp_bad_usage("record", "record: expected a COMMAND, -p PID or a URL, found two");
     }
-    if (r->options.engine || r->followed || r->options.alone || r->options.pid_label) {
-        return cp_bad_usage("record", "record: --engine, --subprocesses, --no-subprocesses and "
-                                      "--pid-label are for a COMMAND");
+    if (r->options.engine || r->followed || r->options.alone || r->options.pid_label ||
+        r->options.thread_label) {
+        return cp_bad_usage("record", "record: --engine, --subprocesses, --no-subprocesses, "
+                                      "--pid-label and --thread-label are for a COMMAND");
     }
     r->remote = r->process ? cp_heap_printf("pid:%d", pid) : r->command[0];
     return 0;
@@ -202,6 +201,8 @@ static int parse(record *r, int argc, char **argv)
          "record the processes that COMMAND starts, too (the default)", .rare = true},
         {0, "pid-label", NULL, CP_OPTION_FLAG, &options->pid_label, 0, 0, NULL,
          "give each sample the label `pid`, too", .rare = true},
+        {0, "thread-label", NULL, CP_OPTION_FLAG, &options->thread_label, 0, 0, NULL,
+         "give each sample of wall the label `thread`, a name", .rare = true},
         CP_TOKEN_OPTION,
         {0},
     };

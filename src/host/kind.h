@@ -73,6 +73,13 @@ struct pprof_profile {
     struct pprof_profile *next;
 };
 
+/* Which labels the samples of a timed profile have. */
+typedef enum pp_timed_labels {
+    PP_TIMED_NO_LABELS,
+    PP_TIMED_LABELS,
+    PP_TIMED_THREAD_LABEL /* also `thread`, if the profile has it */
+} pp_timed_labels;
+
 /* A profile of a time that begins when somebody asks for it. Several may go on at a time. */
 typedef struct pp_timed_profile {
     const char *name; /* in the paths of HTTP */
@@ -80,13 +87,14 @@ typedef struct pp_timed_profile {
     const char *what; /* is profiled, for complaints */
     /* Begins at `hz` samples a second, 0: the usual number. `arena` stays until the end. 0, or
      * -errno with the reason in *why, a sentence without a full stop. */
-    int (*begin)(int hz, bool with_labels, pp_arena *arena, void **collection, const char **why);
+    int (*begin)(int hz, pp_timed_labels labels, pp_arena *arena, void **collection,
+                 const char **why);
     /* Write the profile, or not. 0 or -errno. */
     int (*end)(void *collection, pprof_writer writer);
     void (*cancel)(void *collection);
     /* Writes what has been counted since the sampler started, which goes on. `arena`: until the
      * return. 0 or -errno; -ESRCH: no profile runs. */
-    int (*write_so_far)(bool with_labels, pp_arena *arena, pprof_writer writer);
+    int (*write_so_far)(pp_timed_labels labels, pp_arena *arena, pprof_writer writer);
 } pp_timed_profile;
 
 /* A text that is no profile, for those who look at the program. */

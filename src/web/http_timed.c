@@ -60,11 +60,16 @@ static int hz_of(const char *query)
     return is_good ? (int)hz : 0;
 }
 
-/* `labels=0` leaves them out. */
-static bool wants_labels(const char *query)
+/* `labels=0` leaves them out; `thread-label=1` adds one. */
+static pp_timed_labels labels_of(const char *query)
 {
     int64_t number = 0;
-    return !pp_http_query_number(query, "labels", &number) || number != 0;
+    if (pp_http_query_number(query, "labels", &number) && number == 0) {
+        return PP_TIMED_NO_LABELS;
+    }
+    return pp_http_query_number(query, "thread-label", &number) && number > 0
+               ? PP_TIMED_THREAD_LABEL
+               : PP_TIMED_LABELS;
 }
 
 static void begin(pprof_http_answer *answer, const pp_timed_profile *profile)
@@ -78,8 +83,8 @@ static void begin(pprof_http_answer *answer, const pp_timed_profile *profile)
     if (!pp_http_query_number(answer->query, "seconds", &seconds) || seconds <= 0) {
         seconds = PP_HTTP_SECONDS;
     }
-    if (t == NULL || profile->begin(hz_of(answer->query), wants_labels(answer->query),
-                                    &answer->arena, &t->collection, &why) != 0) {
+    if (t == NULL || profile->begin(hz_of(answer->query), labels_of(answer->query), &answer->arena,
+                                    &t->collection, &why) != 0) {
         const char *what = pp_http_join(answer, "Could not enable ", profile->what);
         pp_http_fail(answer, 500,
                      pp_http_join(answer, what, pp_http_join(answer, " profiling: ", why)));
@@ -95,7 +100,7 @@ static void begin(pprof_http_answer *answer, const pp_timed_profile *profile)
 static int write_so_far(pprof_http_answer *answer, pprof_writer writer)
 {
     const timed *t = answer->state;
-    int error = t->profile->write_so_far(wants_labels(answer->query), &answer->arena, writer);
+    int error = t->profile->write_so_far(labels_of(answer->query), &answer->arena, writer);
     if (error == -ESRCH) {
         const char *what = pp_http_join(answer, "no ", t->profile->what);
         pp_http_fail(

@@ -51,12 +51,13 @@ static int keep_before(const pp_cpu_result *result, void *context)
     return pp_cpu_profile_build(result, c->with_labels, c->arena, &c->before);
 }
 
-static int begin(int hz, bool with_labels, pp_arena *arena, void **started, const char **why)
+static int begin(int hz, pp_timed_labels labels, pp_arena *arena, void **started, const char **why)
 {
     collection *c = pp_arena_alloc(arena, sizeof *c);
     int error = -ENOMEM;
     if (c != NULL) {
-        *c = (collection){.arena = arena, .with_labels = with_labels, .is_first = true};
+        *c = (collection){
+            .arena = arena, .with_labels = labels != PP_TIMED_NO_LABELS, .is_first = true};
         c->time_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME);
         c->start_ns = pp_clock_ns(CLOCK_MONOTONIC);
         error = pp_cpu_control_join(hz, keep_before, c);
@@ -119,9 +120,10 @@ static int encode_so_far(const pp_cpu_result *result, void *context)
     return error != 0 ? error : pp_proto_encode_into(&profile, s->arena, &s->encoded);
 }
 
-static int write_so_far(bool with_labels, pp_arena *arena, pprof_writer writer)
+static int write_so_far(pp_timed_labels labels, pp_arena *arena, pprof_writer writer)
 {
-    so_far s = {.arena = arena, .with_labels = with_labels, .encoded = PP_BUFFER_INIT};
+    so_far s = {
+        .arena = arena, .with_labels = labels != PP_TIMED_NO_LABELS, .encoded = PP_BUFFER_INIT};
     int error = pp_cpu_control_look(encode_so_far, &s);
     if (error == 0) {
         error = writer.write(writer.ctx, s.encoded.data, s.encoded.size);

@@ -18,6 +18,7 @@
 #include "kinds/cpu/cpu_perf.h"
 #include "kinds/cpu/cpu_session.h"
 #include "kinds/cpu/cpu_threads.h"
+#include "kinds/cpu/thread_label.h"
 #include "store/labels.h"
 #include "sys/clock.h"
 #include "sys/tasks.h"
@@ -43,12 +44,13 @@ static void look_for_new_threads(uint64_t now_ns)
 static void note_last(const pp_cpu_session *session, pp_cpu_slot *slot, pp_stack_entry *entry,
                       uint64_t weight)
 {
-    pprof_labels *labels = pp_labels_current();
+    pprof_labels *labels = pp_thread_label_take();
     __atomic_store_n(&slot->last, entry, __ATOMIC_RELEASE);
     if (labels != NULL || slot->last_cell != NULL) {
         pp_label_cell *before = slot->last_cell;
         slot->last_cell = pp_cpu_count_labels(session, entry, labels, weight);
         pp_label_cell_give(before);
+        pp_labels_unref(labels);
     }
     pp_cpu_count_preempted(slot, entry, slot->last_cell);
 }

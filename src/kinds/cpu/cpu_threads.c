@@ -20,6 +20,7 @@
 #include "base/stack_hash.h"
 #include "kinds/cpu/cpu_perf.h"
 #include "kinds/cpu/cpu_timers.h"
+#include "kinds/cpu/thread_label.h"
 #include "kinds/cpu/thread_roots.h"
 #include "sys/address_space.h"
 #include "sys/apart.h"
@@ -275,9 +276,11 @@ static void arm(int tid, uint64_t base_ns, const pp_root_frames *root, bool take
 /* ---- accounts ---- */
 
 /* Counts what the thread waited for a processor since its last sample: at the stack of that one; if there
- * is none, where the thread began; if that is not known, as lost. */
-static void settle_preempted(pp_cpu_session *session, pp_cpu_slot *slot, pp_label_cell *cell)
+ * is none, where the thread began, with `labels` (NULL: none); if that is not known, as lost. */
+static void settle_preempted(pp_cpu_session *session, pp_cpu_slot *slot, pp_label_cell *cell,
+                             pprof_labels *labels)
 {
+    pp_label_cell *first = NULL;
     pp_stack_entry *entry = __atomic_load_n(&slot->last, __ATOMIC_ACQUIRE);
     if (__atomic_load_n(&slot->preempted_ns, __ATOMIC_RELAXED) == 0) {
         return;
@@ -289,16 +292,20 @@ static void settle_preempted(pp_cpu_session *session, pp_cpu_slot *slot, pp_labe
         }
         entry = pp_cpu_count_stack(session, root.pcs, root.depth,
                                    pp_stack_hash(root.pcs, root.depth), 0);
+        if (entry != NULL) {
+            cell = first = pp_cpu_count_labels(session, entry, labels, 0);
+        }
     }
     if (slot->session == session->number && entry != NULL) {
         pp_cpu_count_preempted(slot, entry, cell);
     }
+    pp_label_cell_give(first);
 }
 
 /* Records the weight that was due and never counted: on the function where the thread began, or, if
- * that is not known, on its last stack. */
+ * that is not known, on its last stack. `labels`: of a thread that ends (NULL: none). */
 static void settle(pp_cpu_session *session, const pp_cpu_slot *slot, uint64_t cpu_ns,
-                   bool at_thread_end)
+                   bool at_thread_end, pprof_labels *labels)
 {
     uint64_t owed = pp_cpu_due(slot, cpu_ns);
     if (slot->session != session->number || owed <= slot->counted || session->deadline_ns != 0) {
@@ -317,8 +324,7 @@ static void settle(pp_cpu_session *session, const pp_cpu_slot *slot, uint64_t cp
     __atomic_add_fetch(&session->facts.settled, rest, __ATOMIC_RELAXED);
     bool on_root = root_depth > 0 && (at_thread_end || slot->last == NULL);
     if (on_root) {
-        pp_cpu_count(session, &stack[1], root_depth, at_thread_end ? pp_labels_current() : NULL,
-                     rest);
+        pp_cpu_count(session, &stack[1], root_depth, labels, rest);
     } else if (slot->last != NULL) {
         __atomic_add_fetch(&slot->last->count, rest, __ATOMIC_RELAXED);
         pp_label_cell_add(slot->last_cell, 0, rest);
@@ -500,8 +506,10 @@ void pp_cpu_threads_end(void)
         pp_cpu_session *session = pp_cpu_session_enter();
         if (session != NULL) {
             if (!pp_own_threads_have(slot->tid)) {
-                settle(session, slot, pp_clock_ns(CLOCK_THREAD_CPUTIME_ID), true);
-                settle_preempted(session, slot, slot->last_cell);
+                pprof_labels *labels = pp_thread_label_take();
+                settle(session, slot, pp_clock_ns(CLOCK_THREAD_CPUTIME_ID), true, labels);
+                settle_preempted(session, slot, slot->last_cell, labels);
+                pp_labels_unref(labels);
             }
             pp_cpu_session_leave(session);
         }
@@ -555,7 +563,7 @@ void pp_cpu_threads_show_preempted(void)
     pp_cpu_session *session = pp_cpu_session_enter();
     for (uint32_t i = 0; i < threads.now.slots_used && session != NULL; i++) {
         if (threads.slots[i].tid != 0) {
-            settle_preempted(session, &threads.slots[i], NULL);
+            settle_preempted(session, &threads.slots[i], NULL, NULL);
         }
     }
     if (session != NULL) {
@@ -584,8 +592,8 @@ void pp_cpu_threads_disarm_all(uint64_t patience_ns, bool quiet)
             set_root(slot, &root);
         }
         if (now >= 0) {
-            settle(pp_cpu, slot, (uint64_t)now, false);
-            settle_preempted(pp_cpu, slot, slot->last_cell);
+            settle(pp_cpu, slot, (uint64_t)now, false, NULL);
+            settle_preempted(pp_cpu, slot, slot->last_cell, NULL);
         }
         if (quiet) {
             disarm(slot);
@@ -664,7 +672,7 @@ static void settle_so_far(pp_cpu_slot *slot)
     pp_cpu_session *session = pp_cpu_session_enter();
     if (session != NULL) {
         uint64_t now_ns = pp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-        settle(session, slot, now_ns, false);
+        settle(session, slot, now_ns, false, NULL);
         slot->counted += pp_cpu_owed(slot, now_ns);
         pp_cpu_session_leave(session);
     }

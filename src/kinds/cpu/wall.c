@@ -12,6 +12,7 @@
 #include "host/worker.h"
 #include "kinds/cpu/cpu_control.h"
 #include "kinds/cpu/cpu_threads.h"
+#include "kinds/cpu/thread_label.h"
 #include "modules/modules.h"
 #include "sys/apart.h"
 #include "sys/clock.h"
@@ -155,14 +156,17 @@ static void see_row(int folder, const pp_thread_row *row, uint64_t now_ns)
     bool is_proven = row->place.pc != 0; /* that it waits */
     int64_t cpu_ns = is_proven ? row->clock_ns : pp_task_cpu_ns(row->tid);
     if (cpu_ns >= 0) {
-        const pp_wall_sight sight = {.tid = row->tid,
-                                     .now_ns = now_ns,
-                                     .cpu_ns = cpu_ns,
-                                     .delay_ns = pp_task_delay_ns(folder, row->tid),
-                                     .state = state_of(folder, row),
-                                     .pc = row->pc,
-                                     .depth = row->depth,
-                                     .labels = row->labels};
+        pp_wall_sight sight = {.tid = row->tid,
+                               .now_ns = now_ns,
+                               .cpu_ns = cpu_ns,
+                               .delay_ns = pp_task_delay_ns(folder, row->tid),
+                               .state = state_of(folder, row),
+                               .pc = row->pc,
+                               .depth = row->depth,
+                               .labels = row->labels};
+        if (pp_thread_label_is_wanted()) {
+            pp_task_name(folder, row->tid, sight.name);
+        }
         pp_wall_see(&sight);
     }
 }
@@ -180,13 +184,17 @@ static void look_apart(void *of_moment)
     size_t capacity = pp_wall_accounts_count() + SLACK;
     size_t moved = 0;
     int *tids = pp_arena_array(&arena, capacity, sizeof *tids);
-    bool all_known = tids != NULL && pp_wall_list_moved(m->everyone, tids, capacity, &moved);
+    int folder = pp_thread_label_is_wanted() ? pp_task_open() : -1;
+    bool all_known =
+        tids != NULL && pp_wall_list_moved(m->everyone, folder, tids, capacity, &moved);
     const pp_threads_wish wish = {.with_stacks = true,
                                   .asks_none = true,
                                   .only = all_known ? tids : NULL,
                                   .only_count = moved};
     uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
-    int folder = !all_known || moved > 0 ? pp_task_open() : -1;
+    if (folder < 0 && (!all_known || moved > 0)) {
+        folder = pp_task_open();
+    }
     if (folder >= 0 && pp_threads_snapshot(&wish, &arena, &threads) == 0) {
         for (size_t i = 0; i < threads.count; i++) {
             see_row(folder, &threads.rows[i], now_ns);
@@ -431,6 +439,7 @@ static int confine(const task *unused)
 {
     (void)unused;
     wall.confined = true;
+    pp_thread_label_end();
     if (wall.users > 0) {
         pp_worker_end(&wall.looker);
     }
@@ -445,6 +454,7 @@ void pp_wall_confine(void)
 void pp_wall_after_fork_in_child(void)
 {
     wall.users = 0;
+    pp_thread_label_end();
     pp_worker_after_fork(&wall.looker);
     pp_wall_accounts_after_fork_in_child();
     pp_lock_release(&wall.turn);

@@ -19,6 +19,7 @@
 #include "base/pseudo_frame.h"
 #include "base/stack_hash.h"
 #include "kinds/cpu/cpu_threads.h"
+#include "kinds/cpu/thread_label.h"
 #include "sys/address_space.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
@@ -35,10 +36,11 @@ enum {
     REMOVED = -1,
     FIRST_ACCOUNTS = 1024, /* a power of two */
     LITTLE_NS = 1000000,
-    QUIET = 8,        /* visits after which a thread that does not run is visited less often */
-    ROTATION = 4,     /* then at one look of so many */
-    TALLIES = 16,     /* places of one thread, until its account is balanced */
-    COUNTS_SHARE = 20 /* one part in 20 of a limited address space */
+    QUIET = 8,         /* visits after which a thread that does not run is visited less often */
+    ROTATION = 4,      /* then at one look of so many */
+    NAME_ROTATION = 5, /* its name is read at one visit of so many */
+    TALLIES = 16,      /* places of one thread, until its account is balanced */
+    COUNTS_SHARE = 20  /* one part in 20 of a limited address space */
 };
 
 static const size_t counts_bytes = 64u << 20;
@@ -72,6 +74,7 @@ typedef struct account {
         waited_ns;  /* that no place has been given; < 0: the clocks are not read at one instant */
     unsigned stays; /* visits since it ran, up to QUIET */
     unsigned tallied;
+    char name[PP_TASK_NAME_BYTES]; /* the label `thread` of the last sight */
     tally tallies[TALLIES];
 } account;
 
@@ -169,12 +172,15 @@ static place place_of(pp_wall_state state, const uintptr_t *pcs, uint32_t depth,
     return found;
 }
 
-static void add_unseen(int64_t ns)
+static void add_unseen(const account *a, int64_t ns)
 {
     static const uintptr_t unseen[] = {(uintptr_t)pprof_unseen_waits + 1};
-    place where = place_of(PP_WALL_OTHER, unseen, 1, NULL, ns);
+    pprof_labels *labels = pp_thread_label_add(NULL, a->name);
+    place where = place_of(PP_WALL_OTHER, unseen, 1, labels, ns);
+    pp_labels_unref(labels);
     if (where.entry != NULL) {
         add(&where, ns);
+        pp_label_cell_give(where.cell);
     } else {
         books.places.lost_ns += (uint64_t)ns;
     }
@@ -200,7 +206,7 @@ static void balance(account *a)
         pp_label_cell_give(t->where.cell);
     }
     if (left > 0) {
-        add_unseen(left);
+        add_unseen(a, left);
     }
     a->waited_ns = left < 0 ? left : 0;
     a->tallied = 0;
@@ -350,9 +356,24 @@ static bool is_due(const account *a, bool everyone)
            (everyone || a->stays < QUIET || ((uint32_t)a->tid + books.look) % ROTATION == 0);
 }
 
+/* A thread that waits gets another name now and then; so does one that somebody else has named
+ * after its first sight. */
+static bool has_new_name(const account *a, bool everyone, int folder)
+{
+    char name[PP_TASK_NAME_BYTES];
+    if (!pp_thread_label_is_wanted()) {
+        return a->name[0] != '\0';
+    }
+    if (a->stays == QUIET && !everyone && books.look / ROTATION % NAME_ROTATION != 0) {
+        return false;
+    }
+    pp_task_name(folder, a->tid, name);
+    return strcmp(name, a->name) != 0;
+}
+
 /* The accounts are closed of threads that have ended unseen, and of those that were looked at before they
  * said that they are libpprof's own. */
-bool pp_wall_list_moved(bool everyone, int *tids, size_t capacity, size_t *count)
+bool pp_wall_list_moved(bool everyone, int folder, int *tids, size_t capacity, size_t *count)
 {
     bool fits = true;
     *count = 0;
@@ -366,7 +387,8 @@ bool pp_wall_list_moved(bool everyone, int *tids, size_t capacity, size_t *count
         int64_t cpu_ns = pp_task_cpu_ns(a->tid);
         if (cpu_ns < 0 || pp_own_threads_have(a->tid)) {
             close_account(a);
-        } else if (!has_stayed(a, cpu_ns, pp_clock_ns(CLOCK_MONOTONIC))) {
+        } else if (!has_stayed(a, cpu_ns, pp_clock_ns(CLOCK_MONOTONIC)) ||
+                   has_new_name(a, everyone, folder)) {
             fits = *count < capacity;
             if (fits) {
                 tids[(*count)++] = a->tid;
@@ -383,6 +405,22 @@ size_t pp_wall_accounts_count(void)
     return __atomic_load_n(&books.living, __ATOMIC_RELAXED);
 }
 
+/* Returns the place of a sight, in use, and remembers the thread's name. */
+static place place_seen(account *a, const pp_wall_sight *s, int64_t ns)
+{
+    pprof_labels *labels = pp_thread_label_add(s->labels, s->name);
+    place here = place_of(s->state, s->pc, s->depth, labels, ns);
+    pp_labels_unref(labels);
+    memcpy(a->name, s->name, sizeof a->name);
+    return here;
+}
+
+static void stay_at(account *a, const place *here)
+{
+    pp_label_cell_give(a->wait.cell);
+    a->wait = *here;
+}
+
 /* The sight stands for half of the time since the one before, which stands for the other half. A thread
  * that has begun after the sight's time has another account than the one that was seen. */
 static void see(const pp_wall_sight *s)
@@ -394,18 +432,21 @@ static void see(const pp_wall_sight *s)
         return;
     }
     if (has_stayed(a, s->cpu_ns, s->now_ns)) {
+        if (s->state != PP_WALL_RUNNING && strcmp(s->name, a->name) != 0) {
+            here = place_seen(a, s, 0);
+            stay_at(a, &here);
+        }
         return;
     }
     int64_t half = (int64_t)(s->now_ns - a->sight_ns) / 2;
     count_sight(a, &a->wait, half);
     note_delay(a, s->cpu_ns, s->delay_ns);
     if (s->state != PP_WALL_RUNNING) {
-        here = place_of(s->state, s->pc, s->depth, s->labels, 2 * half);
+        here = place_seen(a, s, 2 * half);
         count_sight(a, &here, half);
         settle(a, s->now_ns, s->cpu_ns);
     }
-    pp_label_cell_give(a->wait.cell);
-    a->wait = here;
+    stay_at(a, &here);
     a->sight_ns = s->now_ns;
 }
 
@@ -479,6 +520,7 @@ static void settle_end(account *a)
     int64_t cpu_ns = (int64_t)pp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     int64_t rest_ns = (int64_t)(now_ns - a->since_ns) - (cpu_ns - a->since_cpu_ns) - a->delayed_ns;
     count_sight(a, &a->wait, (int64_t)(now_ns - a->sight_ns));
+    pp_thread_label_own_name(a->name);
     if (rest_ns > 0 && has_never_waited() && pp_cpu_threads_preempted(a->tid, rest_ns)) {
         a->delayed_ns += rest_ns;
     }

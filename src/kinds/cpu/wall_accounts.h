@@ -29,6 +29,7 @@
 #include "host/sampler.h"
 #include "store/label_cells.h"
 #include "store/stack_counts.h"
+#include "sys/task_state.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,6 +61,7 @@ typedef struct pp_wall_sight {
     const uintptr_t *pc; /* return-like, leaf-most first */
     uint32_t depth;
     pprof_labels *labels;
+    char name[PP_TASK_NAME_BYTES]; /* for the label `thread`; "": nobody wants it */
 } pp_wall_sight;
 
 /* The time at each place: the first address of a stack is 1 + its pp_wall_state. Counts and the
@@ -82,8 +84,10 @@ size_t pp_wall_accounts_count(void);
 /* Reads the CPU clock of each thread that has an account; of those that have not run for some time, of a
  * part in turn, unless `everyone` is due. What the clock of a thread shows that was seen
  * waiting, and has not run since, is counted. The others are listed: they have to be looked at. False:
- * there are threads without an account, too, or more than `capacity`. The caller blocks signals. */
-bool pp_wall_list_moved(bool everyone, int *tids, size_t capacity, size_t *count);
+ * there are threads without an account, too, or more than `capacity`. A thread whose name has changed is
+ * listed, too, while names are wanted (thread_label.h; `folder` is that of pp_task_open() then). The
+ * caller blocks signals. */
+bool pp_wall_list_moved(bool everyone, int folder, int *tids, size_t capacity, size_t *count);
 
 /* Counts what a sight shows. The caller blocks signals. */
 void pp_wall_see(const pp_wall_sight *sight);

@@ -15,6 +15,7 @@
 #include "encode/proto.h"
 #include "host/dispositions.h"
 #include "host/kind.h"
+#include "kinds/cpu/thread_label.h"
 #include "kinds/cpu/wall.h"
 #include "kinds/cpu/wall_profile.h"
 #include "output/end_file.h"
@@ -24,6 +25,7 @@
 #include "profile/delta.h"
 #include "sys/clock.h"
 #include "sys/log.h"
+#include "sys/sandbox.h"
 
 #include <errno.h>
 
@@ -32,7 +34,8 @@
 typedef struct collection {
     pp_arena *arena;
     bool with_labels;
-    bool fatal; /* it ends in the handler of a fatal signal */
+    bool with_thread; /* the label `thread` */
+    bool fatal;       /* it ends in the handler of a fatal signal */
     pp_profile before;
     int64_t time_ns;   /* wall clock; 0: all that was counted so far */
     uint64_t start_ns; /* monotonic */
@@ -65,13 +68,30 @@ static int encode(const pp_wall_counts *counts, void *context)
     return error != 0 ? error : pp_proto_encode_into(&profile, c->arena, &c->encoded);
 }
 
-static int begin_collection(collection *c, int hz, bool with_labels, pp_arena *arena)
+static void leave_thread_label(collection *c)
+{
+    if (c->with_thread) {
+        pp_thread_label_unwant();
+        c->with_thread = false;
+    }
+}
+
+/* A program with a filter may not be asked for names (prctl). */
+static int begin_collection(collection *c, int hz, pp_timed_labels labels, pp_arena *arena)
 {
     *c = (collection){.arena = arena,
-                      .with_labels = with_labels,
+                      .with_labels = labels != PP_TIMED_NO_LABELS,
+                      .with_thread = labels == PP_TIMED_THREAD_LABEL && !pp_sandbox_has_filter(),
                       .time_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME),
                       .encoded = PP_BUFFER_INIT};
-    return pp_wall_join(hz, keep_before, c);
+    if (c->with_thread) {
+        pp_thread_label_want();
+    }
+    int error = pp_wall_join(hz, keep_before, c);
+    if (error != 0) {
+        leave_thread_label(c);
+    }
+    return error;
 }
 
 static int write_encoded(collection *c, int error, pprof_writer writer)
@@ -85,7 +105,9 @@ static int write_encoded(collection *c, int error, pprof_writer writer)
 
 static int end_collection(collection *c, pprof_writer writer)
 {
-    return write_encoded(c, pp_wall_leave(encode, c, c->fatal), writer);
+    int error = pp_wall_leave(encode, c, c->fatal);
+    leave_thread_label(c);
+    return write_encoded(c, error, writer);
 }
 
 /* ---- requests ---- */
@@ -106,10 +128,10 @@ static const char *reason_of(int error)
     }
 }
 
-static int begin(int hz, bool with_labels, pp_arena *arena, void **started, const char **why)
+static int begin(int hz, pp_timed_labels labels, pp_arena *arena, void **started, const char **why)
 {
     collection *c = pp_arena_alloc(arena, sizeof *c);
-    int error = c != NULL ? begin_collection(c, hz, with_labels, arena) : -ENOMEM;
+    int error = c != NULL ? begin_collection(c, hz, labels, arena) : -ENOMEM;
     *why = error != 0 ? reason_of(error) : NULL;
     *started = c;
     return error;
@@ -122,13 +144,14 @@ static int end(void *ended, pprof_writer writer)
 
 static void cancel(void *cancelled)
 {
-    (void)cancelled;
     pp_wall_leave(NULL, NULL, false);
+    leave_thread_label(cancelled);
 }
 
-static int write_so_far(bool with_labels, pp_arena *arena, pprof_writer writer)
+static int write_so_far(pp_timed_labels labels, pp_arena *arena, pprof_writer writer)
 {
-    collection c = {.arena = arena, .with_labels = with_labels, .encoded = PP_BUFFER_INIT};
+    collection c = {
+        .arena = arena, .with_labels = labels != PP_TIMED_NO_LABELS, .encoded = PP_BUFFER_INIT};
     return write_encoded(&c, pp_wall_so_far(encode, &c), writer);
 }
 
@@ -150,6 +173,7 @@ static pp_end_file files[] = {{.name = "wall", .write = write_file}, {.name = NU
 
 static struct {
     int hz; /* 0: as usual */
+    bool with_thread;
     bool is_open;
     bool is_interrupted; /* write() has ended it, and resume() starts it again */
     pp_arena arena;
@@ -176,18 +200,28 @@ static int take_wall(const char *value)
     return 0;
 }
 
-static const pp_word words[] = {{"wall", take_wall, "wall or wall:HZ, HZ from 1 to 1000"},
-                                {.name = NULL}};
+static int take_thread_label(const char *value)
+{
+    return pp_word_alone(value, &file.with_thread);
+}
+
+static const pp_word words[] = {
+    {"wall", take_wall, "wall or wall:HZ, HZ from 1 to 1000"},
+    {"thread-label", take_thread_label, "thread-label, without a value"},
+    {.name = NULL}};
 
 static void reset(void)
 {
     file.hz = 0;
+    file.with_thread = false;
 }
 
 static int begin_file(void)
 {
     pp_prepare_files();
-    int error = begin_collection(&file.collection, file.hz, true, &file.arena);
+    int error =
+        begin_collection(&file.collection, file.hz,
+                         file.with_thread ? PP_TIMED_THREAD_LABEL : PP_TIMED_LABELS, &file.arena);
     file.is_open = files->wanted = error == 0;
     if (error != 0) {
         pp_arena_release(&file.arena);
@@ -214,6 +248,7 @@ static void write_files(bool so_far, const void *interrupted)
     if (file.is_open) { /* there is no place for the file */
         file.is_open = false;
         pp_wall_leave(NULL, NULL, interrupted != NULL);
+        leave_thread_label(&file.collection);
         pp_arena_release(&file.arena);
     }
 }
