@@ -9,6 +9,7 @@
 
 #include "api/all_kinds.h"
 #include "api/moments.h"
+#include "api/otel.h"
 #include "attach/attach.h"
 #include "attach/got.h"
 #include "host/dispositions.h"
@@ -79,6 +80,7 @@ int pp_attached_begin(pp_text *why)
         pp_options_init(&pp_all.options);
     }
     pp_all.on_before = pp_all_on();
+    pp_otel_attached_begin();
     pp_log_copy_to(why);
     int error = pp_control_option_begin();
     pp_log_copy_to(NULL);
@@ -107,6 +109,7 @@ void pp_attached_end(void)
         pp_control_option_end();
         pp_lock_take(&pp_all.asking, pp_task_self());
         pp_all_stop(pp_all.on_before);
+        pp_otel_attached_end();
         pp_lock_release(&pp_all.asking);
         return;
     }
@@ -115,6 +118,7 @@ void pp_attached_end(void)
     pp_lock_take(&pp_all.asking, pp_task_self());
     pp_control_option_forget();
     pp_all_stop(0);
+    pp_otel_attached_end();
     pp_hook_give_defaults_back();
     bool had_all = pp_got_all_are_filled();
     pp_got_restore();

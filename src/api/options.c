@@ -8,6 +8,7 @@
  */
 #include "api/options.h"
 
+#include "api/otel.h"
 #include "base/text.h"
 #include "host/kind.h"
 #include "output/end_file.h"
@@ -138,6 +139,12 @@ static int take_control(pp_options *options, const char *value)
     return pp_control_option_take(value);
 }
 
+static int take_otel(pp_options *options, const char *value)
+{
+    (void)options;
+    return pp_otel_take(value);
+}
+
 static int take_duration(pp_options *options, const char *value)
 {
     return parse_duration(value, &options->duration_ns) ? 0 : -EINVAL;
@@ -238,6 +245,7 @@ static const option table[] = {
     {"control", take_control, "control or control=PATH, with %p"},
     {"signal", take_signal, "signal=USR2, or USR1, HUP, a number"},
     {"interval", take_interval, "interval=60s, or ms, m, h"},
+    {"otel", take_otel, "otel, otel=process or otel=thread"},
     {"push", take_later, NULL},
 };
 

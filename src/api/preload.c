@@ -21,6 +21,7 @@
 #include "api/attached.h"
 #include "api/executed.h"
 #include "api/moments.h"
+#include "api/otel.h"
 #include "arch/shown_as.h"
 #include "attach/attach.h"
 #include "attach/got.h"
@@ -63,6 +64,7 @@ static void after_fork_in_child(void)
     pp_attach_after_fork();
     pp_got_after_fork();
     pp_all_after_fork();
+    pp_otel_after_fork_in_child(pp_all.options.subprocesses);
     pp_http_door_after_fork_in_child();
     pp_control_option_after_fork_in_child(pp_all.options.subprocesses);
     pp_executed_tell_child();
@@ -89,6 +91,7 @@ static void before_confinement(void)
         pp_apart_permit(false);
         return;
     }
+    pp_otel_before_confinement();
     pp_moments_end(false);
     pp_http_door_before_confinement();
     if (pp_all_confine()) {
@@ -194,6 +197,7 @@ __attribute__((constructor)) static void at_load(void)
     pp_moments_number_files(&pp_all.options);
     pp_all_distinguish_files();
     pp_all_start();
+    pp_otel_start();
     pp_moments_begin();
     pp_http_option_start();
     pp_control_option_start();
@@ -238,10 +242,11 @@ int pp_preload_apply(const pp_options *wanted)
     pp_all.options = *wanted;
     pp_all.options.complaint = NULL;
     int start_error = pp_all_start();
+    int otel_error = pp_otel_start();
     int dump_error = pp_moments_begin();
     int http_error = pp_http_option_start();
     int control_error = pp_control_option_start();
-    const int errors[] = {start_error, dump_error, http_error, control_error};
+    const int errors[] = {start_error, otel_error, dump_error, http_error, control_error};
     int before = pp_all.cancel_state;
     pp_lock_release(&pp_all.asking);
     pthread_setcancelstate(before, NULL);

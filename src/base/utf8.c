@@ -2,7 +2,7 @@
  *
  * utf8.c: decodes UTF-8 (contract in the header).
  *
- * Zone: NORMAL, and the fatal-signal writer.
+ * Zone: SIGNAL.
  * Tested by: unit.quoted, unit.cmd_json
  */
 #include "base/utf8.h"

@@ -2,7 +2,7 @@
  *
  * utf8.h: decodes characters of UTF-8 (Unicode 15, table 3-7).
  *
- * Zone: NORMAL, and the fatal-signal writer.
+ * Zone: SIGNAL.
  */
 #ifndef PP_BASE_UTF8_H
 #define PP_BASE_UTF8_H

@@ -133,18 +133,52 @@ static pprof_labels *copy_of(const pprof_labels *from, size_t bytes)
     return labels;
 }
 
-static pprof_labels *finish(pprof_labels *labels)
+/* The place of the record within the set; 0 = none. */
+static void set_record(pprof_labels *labels, uint32_t place)
+{
+    __atomic_store_n(&labels->head.next_free, place, __ATOMIC_RELAXED);
+}
+
+PP_COLD_PATH static void write_record(pprof_labels *labels, size_t room)
+{
+    char *end = (char *)pp_labels_texts(labels) + labels->text_bytes;
+    char *record = pp_context_record_write(end, room, labels->label, labels->count);
+    set_record(labels, (uint32_t)(record - (char *)labels));
+}
+
+pprof_labels *pp_labels_show(const pprof_labels *labels, pprof_labels *before)
+{
+    uint32_t place =
+        labels != NULL ? __atomic_load_n(&labels->head.next_free, __ATOMIC_RELAXED) : 0;
+    pp_thread_context_show(place != 0 ? (const char *)labels + place : NULL);
+    return before;
+}
+
+/* The memory for the record of a set of `bytes`; 0: none is wanted. */
+static size_t room_for_record(size_t bytes)
+{
+    return pp_unlikely(pp_thread_context_is_on) ? pp_context_record_room(bytes) : 0;
+}
+
+/* After the texts there is `room`. */
+static pprof_labels *finish(pprof_labels *labels, size_t room)
 {
     own_texts(labels);
+    set_record(labels, 0);
+    if (room != 0) {
+        write_record(labels, room);
+    }
     __atomic_store_n(&labels->head.refs, 1, __ATOMIC_RELEASE);
     return labels;
 }
 
 static pprof_labels *finish_draft(pprof_labels *draft)
 {
-    pprof_labels *labels = copy_of(draft, bytes_needed(draft));
+    size_t bytes = bytes_needed(draft);
+    size_t room = room_for_record(bytes);
+    pprof_labels *labels = copy_of(draft, bytes + room);
     pp_labels_pool_give(&draft->head);
-    return labels != NULL ? finish(labels) : NULL;
+    return labels != NULL ? finish(labels, room) : NULL;
 }
 
 pprof_labels *pp_labels_new(const pprof_labels *parent, const char *const *key_values, size_t pairs,
@@ -159,12 +193,13 @@ pprof_labels *pp_labels_new(const pprof_labels *parent, const char *const *key_v
     }
     bool drafted = bytes > DRAFTED_BYTES;
     size_t draft_bytes = sizeof *parent + (inherited + pairs) * sizeof(pp_label);
-    pprof_labels *labels = copy_of(parent, drafted ? draft_bytes : bytes);
+    size_t room = room_for_record(bytes);
+    pprof_labels *labels = copy_of(parent, drafted ? draft_bytes : bytes + room);
     for (size_t i = 0; labels != NULL && i < pairs; i++) {
         insert(labels, key_values[2 * i], key_values[2 * i + 1]);
     }
     if (labels != NULL) {
-        labels = drafted ? finish_draft(labels) : finish(labels);
+        labels = drafted ? finish_draft(labels) : finish(labels, room);
     }
     *error = labels != NULL ? *error : ENOMEM;
     return labels;

@@ -5,8 +5,8 @@
  * A set never changes. It holds its labels in the order of their keys, each key once, and their
  * texts in one piece. So two sets are equal exactly if these pieces are equal:
  *
- *   [refs class next_free | hash count size | key value | key value ... | k\0v\0k\0v\0 ]
- *                                             pointers                    texts
+ *   [refs class record | hash count size | key value | key value ... | k\0v\0k\0v\0 | record ]
+ *                                          pointers                    texts         thread_context.h
  *
  * A reference keeps a set alive. A set of another thread may be freed at any moment, and its memory
  * then belongs to another set (labels_pool.h), never to anything else. So pp_labels_ref_of() first
@@ -23,18 +23,15 @@
 #define PP_STORE_LABELS_H
 
 #include "base/compiler.h"
+#include "store/label.h"
 #include "store/labels_pool.h"
+#include "store/thread_context.h"
 
 #include "pprof.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-typedef struct pp_label {
-    const char *key;
-    const char *value;
-} pp_label;
 
 struct pprof_labels {
     pp_labels_piece head;
@@ -98,12 +95,19 @@ static inline pprof_labels *pp_labels_current(void)
     return pp_labels_of_thread;
 }
 
+/* Has the calling thread show the record of the set. Returns `before`, so that callers can keep it where
+ * they got it. */
+pprof_labels *pp_labels_show(const pprof_labels *labels, pprof_labels *before);
+
 /* Gives the thread the caller's reference to `labels`, and the caller the reference that the thread
  * had. A signal handler may do the same in between, if it restores the set that it found. */
 static inline pprof_labels *pp_labels_exchange(pprof_labels *labels)
 {
     pprof_labels *before = pp_labels_of_thread;
     __atomic_store_n(&pp_labels_of_thread, labels, __ATOMIC_RELEASE);
+    if (pp_unlikely(pp_thread_context_is_on)) {
+        return pp_labels_show(labels, before);
+    }
     return before;
 }
 

@@ -30,7 +30,8 @@ typedef struct pp_labels_piece {
     uint32_t refs;
     uint32_t number; /* within its class; from 1 */
     uint32_t class;
-    uint32_t next_free; /* number of the next one; 0 = none */
+    uint32_t
+        next_free; /* number of the next one; 0 = none. While the piece is in use: the user's */
 } pp_labels_piece;
 
 /*

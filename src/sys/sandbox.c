@@ -23,6 +23,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <linux/prctl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -171,6 +172,17 @@ static void try_recorder(void)
     pp_system_call(SYS_sendto, -1, nothing, 0, MSG_NOSIGNAL, NULL, 0);
 }
 
+/* Makes the calls of store/process_context.c that are not among the rest. */
+static void try_context(void)
+{
+    char nothing[1] = "";
+    pp_system_call(SYS_memfd_create, NULL, 0);
+    pp_system_call(SYS_ftruncate, -1, 0);
+    pp_system_call(SYS_madvise, nothing, 0, MADV_DONTFORK);
+    pp_system_call(SYS_prctl, PR_SET_VMA, PR_SET_VMA_ANON_NAME, NULL, 0, NULL);
+    pp_system_call(SYS_getrandom, nothing, 0, 0);
+}
+
 static void ignore_task(int tid, void *context)
 {
     (void)tid;
@@ -179,7 +191,7 @@ static void ignore_task(int tid, void *context)
 
 /* The results, which the child writes to the parent's memory; `survived` comes last. */
 typedef struct trial {
-    enum { TRY_TIMER, TRY_COPY, TRY_PERF, TRY_APART, TRY_RECORDER } what;
+    enum { TRY_TIMER, TRY_COPY, TRY_PERF, TRY_APART, TRY_RECORDER, TRY_CONTEXT } what;
     bool survived;
     bool timer, copy, apart;
     int perf;
@@ -197,6 +209,8 @@ static int run_trial(void *argument)
         t->apart = pp_apart_try();
     } else if (t->what == TRY_RECORDER) {
         try_recorder();
+    } else if (t->what == TRY_CONTEXT) {
+        try_context();
     } else {
         t->timer = try_timer();
         pp_tasks_count();
@@ -265,6 +279,14 @@ bool pp_sandbox_permits_recorder(void)
     pp_sandbox calls = pp_sandbox_probe();
     return !answers.filtered ||
            (calls != PP_SANDBOX_REFUSES && in_child(&recorder) && recorder.survived);
+}
+
+bool pp_sandbox_permits_context(void)
+{
+    trial context = {.what = TRY_CONTEXT};
+    pp_sandbox calls = pp_sandbox_probe();
+    return !answers.filtered ||
+           (calls != PP_SANDBOX_REFUSES && in_child(&context) && context.survived);
 }
 
 bool pp_sandbox_has_filter(void)

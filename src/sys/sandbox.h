@@ -33,6 +33,9 @@ int pp_sandbox_probe_perf(void);
 /* Tries the calls by which a process tells `cpprof record` what it does. */
 bool pp_sandbox_permits_recorder(void);
 
+/* Tries the calls by which the process shows what it is to readers outside (store/process_context.h). */
+bool pp_sandbox_permits_context(void);
+
 /* A thread of the process that is under more filters than the caller; 0: none. They cannot be
  * tried. */
 int pp_sandbox_filtered_thread(void);

@@ -28,6 +28,7 @@ docs/DESCRIPTORS.md 2 0 0
 docs/ALLOCATORS.md 1 0 0
 docs/READERS.md 2 0 0
 docs/PAGE.md 5 0 0
+docs/OTEL.md 1 0 0
 LIST
 
 # ---- commands ----

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "interleave/no_thread_context.h"
 #include "interleave/scenario.h"
 #include "store/label_cells.c"
 #include "store/labels.c"
