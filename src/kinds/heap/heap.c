@@ -14,6 +14,7 @@
 #include "kinds/heap/heap_peak.h"
 #include "kinds/heap/live_filter.h"
 #include "kinds/heap/live_table.h"
+#include "kinds/heap/memory_probes.h"
 #include "modules/late.h"
 #include "store/labels.h"
 #include "sys/clock.h"
@@ -204,6 +205,7 @@ static void forget_stale(uintptr_t address)
 {
     uint64_t record = pp_heap_detach(address);
     if (record != 0) {
+        pp_memory_probe_free(address);
         pp_heap_freed(record);
     }
 }
@@ -220,8 +222,11 @@ void pp_heap_record(uintptr_t address, uint64_t size, uint64_t rate, const pp_ca
         if (!pp_live_table_insert(address, block)) {
             pp_heap_block_forgotten(block);
             pp_heap_lose(size, rate);
-        } else if (pp_heap_peak_is_wanted()) {
-            pp_heap_peak_add((int64_t)pp_heap_block_estimate(block));
+        } else {
+            if (pp_heap_peak_is_wanted()) {
+                pp_heap_peak_add((int64_t)pp_heap_block_estimate(block));
+            }
+            pp_memory_probe_alloc(address, size, rate);
         }
     }
     errno = saved_errno;

@@ -12,6 +12,7 @@
 #include "kinds/heap/heap.h"
 #include "kinds/heap/heap_buckets.h"
 #include "kinds/heap/live_table.h"
+#include "kinds/heap/memory_probes.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
 #include "sys/safe_read.h"
@@ -174,6 +175,7 @@ static uint64_t take_entry(uintptr_t key, uint32_t cycles_ahead)
 {
     uint64_t entry = pp_heap_detach(key);
     if (entry != 0 && !is_size(entry)) {
+        pp_memory_probe_free(key & ~described);
         pp_heap_block_freed_in(entry, index_of(cycles_ahead));
     }
     return entry;
@@ -202,6 +204,8 @@ static void record(uintptr_t object, uint64_t size, uint64_t rate, const pp_call
         if (!pp_live_table_insert(object | described, block)) {
             pp_heap_block_forgotten_in(block, index);
             pp_heap_lose(size, rate);
+        } else {
+            pp_memory_probe_alloc(object, size, rate);
         }
     }
     errno = saved_errno;

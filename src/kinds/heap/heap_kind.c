@@ -24,8 +24,10 @@
 #include "kinds/heap/lifetime_profile.h"
 #include "kinds/heap/lifetimes.h"
 #include "kinds/heap/live_table.h"
+#include "kinds/heap/memory_probes.h"
 #include "modules/late.h"
 #include "modules/linked.h"
+#include "modules/modules.h"
 #include "modules/own_code.h"
 #include "output/output.h"
 #include "output/prepare.h"
@@ -41,6 +43,7 @@
 static struct {
     int64_t rate; /* that is asked for */
     bool by_age;  /* the same */
+    bool probes;  /* are asked for, until the start */
     struct {
         const char *file;
         int64_t rate;
@@ -115,6 +118,16 @@ static int take_lifetime(const char *value)
     return take_file(value, &files[LIFETIME]);
 }
 
+/* Tracers are told of samples, of which no file is written. */
+static int take_probes(const char *value)
+{
+    if (value != NULL && !pp_heap_rate_of_text(value, strlen(value), &state.rate)) {
+        return -EINVAL;
+    }
+    state.probes = true;
+    return 0;
+}
+
 /* `peak` implies `heap`. */
 static int take_peak(const char *value)
 {
@@ -144,6 +157,7 @@ static const pp_word words[] = {
     {"age", take_age, "age, without a value"},
     {"leak", take_leak, "leak or leak:BYTES, the rate of heap"},
     {"lifetime", take_lifetime, "lifetime or lifetime:BYTES, the rate of heap"},
+    {"otel-memory", take_probes, "otel-memory or otel-memory:BYTES, the rate of heap"},
     {"HEAPPROFILE", take_prefix, NULL},
     {.name = NULL}};
 
@@ -177,6 +191,7 @@ static void reset(void)
 {
     state.rate = PP_HEAP_RATE_DEFAULT;
     state.by_age = false;
+    state.probes = false;
 }
 
 /* ---- start and stop ---- */
@@ -287,10 +302,24 @@ static void start_asked(void)
     }
 }
 
+static bool prepare_probes(void)
+{
+    if (!state.probes) {
+        return false;
+    }
+    state.probes = false;
+    pp_own_variables_leave_out_of_dumps();
+    pp_prepare_walks();
+    pp_modules_refresh();
+    pp_memory_probes_begin();
+    return true;
+}
+
 static int start(uint64_t duration_ns)
 {
     (void)duration_ns;
-    if (pp_prepare_asked(files)) {
+    bool is_asked = pp_prepare_asked(files);
+    if (prepare_probes() || is_asked) {
         start_asked();
     } else if (!state.was_started) {
         start_unasked();

@@ -30,6 +30,7 @@
 #include "kinds/heap/live_table.h"
 #include "kinds/heap/malloc_bootstrap.h"
 #include "kinds/heap/malloc_real.h"
+#include "kinds/heap/memory_probes.h"
 #include "sys/own_work.h"
 #include "sys/safe_read.h"
 
@@ -254,6 +255,10 @@ static uintptr_t resize(const pp_malloc_call *call)
     if (traced && old != 0) {
         pp_alloctrace_free(old, size_before, call->return_address);
     }
+    bool in_place = call->hook->shape == PP_SHAPE_IN_PLACE;
+    if (before != 0 && !in_place) {
+        pp_memory_probe_free(old); /* a call that fails, which is rare, has it, too */
+    }
     uintptr_t result = call_guarded(call);
     if (!has_resized(call, size, result)) {
         if (traced && old != 0) {
@@ -268,8 +273,11 @@ static uintptr_t resize(const pp_malloc_call *call)
         pp_caller caller = caller_of(call);
         pp_lifetimes_record(before, birth_ns, &caller);
         pp_heap_freed(before);
+        if (in_place) {
+            pp_memory_probe_free(old);
+        }
     }
-    uintptr_t block = call->hook->shape == PP_SHAPE_IN_PLACE ? old : result;
+    uintptr_t block = in_place ? old : result;
     if (traced && result != 0) {
         trace_allocation(call, block, size);
     }
@@ -380,6 +388,7 @@ pp_malloc_slow_free(uintptr_t block, pp_malloc_hook *hook, uintptr_t caller, uin
         pp_caller from = {
             .leaf = (uintptr_t)hook->entry, .return_address = caller, .sp = sp, .fp = fp, .bx = bx};
         pp_lifetimes_record(before, birth_ns, &from);
+        pp_memory_probe_free(block);
         pp_heap_freed(before);
     }
     if (block != 0 && pp_unlikely(pp_alloctrace_is_on()) &&
