@@ -9,6 +9,8 @@
  */
 #include "remote/interruptions.h"
 
+#include "arch/system_call.h"
+
 #include <linux/futex.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,11 +24,11 @@ static const long exact[] = {
     SYS_pread64,
     SYS_readv,
     SYS_ppoll,
-    SYS_select,
+    PP_CALL_SELECT,
     SYS_pselect6,
     SYS_wait4,
     SYS_waitid,
-    SYS_pause,
+    PP_CALL_PAUSE,
     SYS_rt_sigsuspend,
     SYS_connect,
     SYS_msgrcv,
@@ -42,8 +44,8 @@ static const long exact[] = {
     SYS_mprotect,
     SYS_madvise,
     SYS_brk,
-    SYS_fork,
-    SYS_vfork,
+    PP_CALL_FORK,
+    PP_CALL_VFORK,
     SYS_clone,
     SYS_clone3,
 };
@@ -101,9 +103,9 @@ pp_interruption pp_interruption_of(long call, const uintptr_t argument[PP_TASK_A
         return of_messages(argument);
     case SYS_clock_nanosleep:
         return of_time((argument[1] & ABSOLUTE) == 0, PP_INTERRUPTION_BY_KERNEL);
-    case SYS_poll:
+    case PP_CALL_POLL:
         return of_time((int)argument[2] >= 0, PP_INTERRUPTION_BY_KERNEL);
-    case SYS_epoll_wait:
+    case PP_CALL_EPOLL_WAIT:
     case SYS_epoll_pwait:
         return of_time((int)argument[3] >= 0, PP_INTERRUPTION_INEXACT);
     case SYS_rt_sigtimedwait:

@@ -8,6 +8,7 @@
 
 #include "remote/attach_symbols.h"
 
+#include "arch/system_call.h"
 #include "base/path.h"
 #include "modules/maps.h"
 #include "symbol/names.h"
@@ -29,15 +30,13 @@ enum {
 
 /* System calls that wait for something outside. No lock of the loader or of malloc is held then. */
 static const long outside[] = {
-    SYS_read,       SYS_pread64,      SYS_readv,           SYS_recvfrom,
-    SYS_recvmsg,    SYS_recvmmsg,     SYS_accept,          SYS_accept4,
-    SYS_poll,       SYS_ppoll,        SYS_select,          SYS_pselect6,
-    SYS_epoll_wait, SYS_epoll_pwait,  SYS_wait4,           SYS_waitid,
-    SYS_nanosleep,  SYS_pause,        SYS_clock_nanosleep, SYS_rt_sigtimedwait,
-    SYS_connect,    SYS_write,        SYS_writev,          SYS_pwrite64,
-    SYS_sendto,     SYS_sendmsg,      SYS_sendmmsg,        SYS_sendfile,
-    SYS_splice,     SYS_io_getevents, SYS_msgrcv,          SYS_semop,
-    SYS_flock,      SYS_semtimedop,   SYS_mq_timedreceive,
+    SYS_read,       SYS_pread64,   SYS_readv,          SYS_recvfrom,        SYS_recvmsg,
+    SYS_recvmmsg,   SYS_accept,    SYS_accept4,        PP_CALL_POLL,        SYS_ppoll,
+    PP_CALL_SELECT, SYS_pselect6,  PP_CALL_EPOLL_WAIT, SYS_epoll_pwait,     SYS_wait4,
+    SYS_waitid,     SYS_nanosleep, PP_CALL_PAUSE,      SYS_clock_nanosleep, SYS_rt_sigtimedwait,
+    SYS_connect,    SYS_write,     SYS_writev,         SYS_pwrite64,        SYS_sendto,
+    SYS_sendmsg,    SYS_sendmmsg,  SYS_sendfile,       SYS_splice,          SYS_io_getevents,
+    SYS_msgrcv,     SYS_semop,     SYS_flock,          SYS_semtimedop,      SYS_mq_timedreceive,
 };
 
 /* Functions of libc in which a program waits for its own threads. */

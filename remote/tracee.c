@@ -11,7 +11,6 @@
 
 #include "sys/signal_mask.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -100,39 +99,10 @@ static pp_tracee_status wait_for_stop(int tid)
 
 /* ---- registers ---- */
 
-/* NT_X86_SHSTK of <elf.h>: the pointer of the shadow stack, where the thread has one. */
-enum { SHADOW_POINTER = 0x204 };
-
-static uint64_t read_shadow(int tid)
-{
-    uint64_t pointer = 0;
-    struct iovec whole = {&pointer, sizeof pointer};
-    return ptrace(PTRACE_GETREGSET, tid, SHADOW_POINTER, &whole) == 0 ? pointer : 0;
-}
-
-static int set_shadow(int tid, uint64_t pointer)
-{
-    struct iovec whole = {&pointer, sizeof pointer};
-    return pointer == 0 || ptrace(PTRACE_SETREGSET, tid, SHADOW_POINTER, &whole) == 0 ? 0 : -errno;
-}
-
 static bool read_registers(pp_tracee *t)
 {
-    pp_tracee_registers *r = &t->registers;
-    struct iovec state = {r->state, sizeof r->state};
-    struct iovec legacy = {r->state, 512};
-    r->state_bytes = 0;
-    r->shadow = read_shadow(t->tid);
-    if (ptrace(PTRACE_GETREGS, t->tid, NULL, &r->general) != 0 ||
-        ptrace(PTRACE_GETSIGMASK, t->tid, sizeof r->mask, &r->mask) != 0) {
-        return false;
-    }
-    if (ptrace(PTRACE_GETREGSET, t->tid, NT_X86_XSTATE, &state) == 0) {
-        r->state_bytes = state.iov_len;
-    } else if (ptrace(PTRACE_GETREGSET, t->tid, NT_PRFPREG, &legacy) == 0) {
-        r->state_bytes = legacy.iov_len;
-    }
-    return r->state_bytes > 0;
+    return ptrace(PTRACE_GETSIGMASK, t->tid, sizeof t->registers.mask, &t->registers.mask) == 0 &&
+           pp_tracee_get(t->tid, &t->registers);
 }
 
 bool pp_tracee_in_sequence(const pp_tracee *tracee, const pp_memory *memory)
@@ -223,7 +193,7 @@ static int64_t asleep_ms(const pp_tracee *t)
 
 static bool is_epoll(long call)
 {
-    return call == SYS_epoll_wait || call == SYS_epoll_pwait;
+    return call == PP_CALL_EPOLL_WAIT || call == SYS_epoll_pwait;
 }
 
 /* Whether the kernel leaves it to the thread to begin the call again, and it may. */
@@ -232,7 +202,7 @@ static bool begins_again(const pp_tracee *t)
     uintptr_t arguments[PP_TASK_ARGUMENTS];
     long call = pp_tracee_call_number(&t->registers);
     pp_tracee_arguments(&t->registers, arguments);
-    return !t->at_entry && call >= 0 && (long)t->registers.general.rax == -EINTR &&
+    return !t->at_entry && call >= 0 && pp_tracee_ended_early(&t->registers) &&
            pp_interruption_of(call, arguments) != PP_INTERRUPTION_CUT;
 }
 
@@ -240,26 +210,26 @@ static bool begins_again(const pp_tracee *t)
  * first that has the call end with EINTR. Some calls end with EINTR after any stop: they begin
  * again, epoll_wait(2) with what is left of its time, or with all of it where that is not known:
  * late rather than early. */
-static struct user_regs_struct continued(const pp_tracee *t)
+static pp_tracee_general continued(const pp_tracee *t)
 {
-    struct user_regs_struct general = t->registers.general;
+    pp_tracee_general general = t->registers.general;
     if (begins_again(t)) {
         int ms = pp_tracee_epoll_ms(&t->registers);
         if (is_epoll(pp_tracee_call_number(&t->registers)) && ms > 0) {
             int64_t slept_ms = asleep_ms(t);
             pp_tracee_set_epoll_ms(&general, slept_ms < ms ? (int)(ms - slept_ms) : 0);
         }
-        general.rax = (unsigned long long)-PP_ERESTARTNOHAND;
+        pp_tracee_let_restart(&general);
     }
     return general;
 }
 
 /* The same for a thread that gets its registers by rt_sigreturn(2), and itself makes the call. */
-static struct user_regs_struct resumed(const pp_tracee *t, const struct user_regs_struct *continued)
+static pp_tracee_general resumed(const pp_tracee *t, const pp_tracee_general *continued)
 {
-    struct user_regs_struct general = *continued;
+    pp_tracee_general general = *continued;
     if (!t->at_entry && !pp_tracee_is_interrupted(&t->registers)) {
-        general.orig_rax = (unsigned long long)-1;
+        pp_tracee_forget_call(&general);
     } else {
         pp_tracee_repeat(&general);
     }
@@ -268,8 +238,8 @@ static struct user_regs_struct resumed(const pp_tracee *t, const struct user_reg
 
 void pp_tracee_release(pp_tracee *t)
 {
-    const struct user_regs_struct general = continued(t);
-    ptrace(PTRACE_SETREGS, t->tid, NULL, &general);
+    const pp_tracee_general general = continued(t);
+    pp_tracee_set_general(t->tid, &general);
     ptrace(PTRACE_DETACH, t->tid, NULL, NULL);
 }
 
@@ -302,8 +272,8 @@ pp_tracee_status pp_tracee_stop(int tid, bool (*may_stop)(int tid, void *context
 bool pp_tracee_step(pp_tracee *tracee)
 {
     int status = 0;
-    const struct user_regs_struct general = continued(tracee);
-    ptrace(PTRACE_SETREGS, tracee->tid, NULL, &general);
+    const pp_tracee_general general = continued(tracee);
+    pp_tracee_set_general(tracee->tid, &general);
     ptrace(PTRACE_SYSCALL, tracee->tid, NULL, NULL);
     while (wait_for(tracee->tid, STEP_MS, &status) && WIFSTOPPED(status)) {
         if (is_call_stop(status) && read_registers(tracee) &&
@@ -365,19 +335,19 @@ static int write_frame(int tid, const pp_tracee_frame *frame)
 /* Waits until the function has returned, and stops the thread at the entry of rt_sigreturn. After
  * another rt_sigreturn, of a handler, the kernel has forgotten how the call goes on: it begins anew. */
 static bool wait_for_return(const pp_tracee *t, const pp_tracee_frame *frame,
-                            struct user_regs_struct *continued)
+                            pp_tracee_general *continued)
 {
-    struct user_regs_struct general;
+    pp_tracee_general general;
     int status = 0;
     ptrace(PTRACE_SYSCALL, t->tid, NULL, NULL);
     while (wait_for(t->tid, ATTENDED_MS, &status) && WIFSTOPPED(status)) {
-        if (is_call_stop(status) && ptrace(PTRACE_GETREGS, t->tid, NULL, &general) == 0 &&
+        if (is_call_stop(status) && pp_tracee_get_general(t->tid, &general) &&
             pp_tracee_returns(&general, frame)) {
             return true;
         }
         if (pass_signal_on(t->tid, PTRACE_SYSCALL, status) &&
             pp_tracee_kernel_restarts(&t->registers)) {
-            continued->rax = (unsigned long long)-PP_ERESTARTNOHAND;
+            pp_tracee_let_restart(continued);
         }
     }
     return false;
@@ -389,14 +359,13 @@ static bool wait_for_return(const pp_tracee *t, const pp_tracee_frame *frame,
  * at interrupted calls: with the registers of the first stop it continues the call of that time.
  * Until then its registers are those before rt_sigreturn: if cpprof is killed, the thread makes it.
  */
-static void give_registers_back(const pp_tracee *t, const struct user_regs_struct *continued)
+static void give_registers_back(const pp_tracee *t, const pp_tracee_general *continued)
 {
-    struct user_regs_struct general;
-    struct iovec state = {(void *)t->registers.state, t->registers.state_bytes};
+    pp_tracee_general general;
     int status = 0;
-    ptrace(PTRACE_GETREGS, t->tid, NULL, &general);
+    pp_tracee_get_general(t->tid, &general);
     pp_tracee_repeat(&general);
-    ptrace(PTRACE_SETREGS, t->tid, NULL, &general);
+    pp_tracee_set_general(t->tid, &general);
     ptrace(PTRACE_SYSCALL, t->tid, NULL, NULL);
     while (wait_for(t->tid, STOP_MS, &status) && WIFSTOPPED(status) && !is_event_stop(status)) {
         bool is_exit = is_call_stop(status);
@@ -405,10 +374,10 @@ static void give_registers_back(const pp_tracee *t, const struct user_regs_struc
         }
         pass_signal_on(t->tid, is_exit ? PTRACE_CONT : PTRACE_SYSCALL, status);
     }
-    ptrace(PTRACE_SETREGSET, t->tid, NT_X86_XSTATE, &state);
+    pp_tracee_set_state(t->tid, &t->registers);
     ptrace(PTRACE_SETSIGMASK, t->tid, sizeof t->registers.mask, &t->registers.mask);
-    set_shadow(t->tid, t->registers.shadow);
-    ptrace(PTRACE_SETREGS, t->tid, NULL, continued);
+    pp_tracee_set_shadow(t->tid, t->registers.shadow);
+    pp_tracee_set_general(t->tid, continued);
 }
 
 /*
@@ -429,13 +398,12 @@ static uint64_t mask_of_call(const pp_tracee *t)
 
 /* With a shadow stack these are two steps: if cpprof is killed between them, the thread ends. The
  * mask comes after the registers: with them, the thread gets its own back whatever becomes of cpprof. */
-static int enter(const pp_tracee *t, const pp_tracee_frame *frame,
-                 const struct user_regs_struct *entry)
+static int enter(const pp_tracee *t, const pp_tracee_frame *frame, const pp_tracee_general *entry)
 {
-    int error = set_shadow(t->tid, frame->shadow_at);
-    if (error == 0 && ptrace(PTRACE_SETREGS, t->tid, NULL, entry) != 0) {
+    int error = pp_tracee_set_shadow(t->tid, frame->shadow_at);
+    if (error == 0 && !pp_tracee_set_general(t->tid, entry)) {
         error = -errno;
-        set_shadow(t->tid, t->registers.shadow);
+        pp_tracee_set_shadow(t->tid, t->registers.shadow);
     }
     if (error == 0) {
         const uint64_t mask = mask_of_call(t);
@@ -447,9 +415,9 @@ static int enter(const pp_tracee *t, const pp_tracee_frame *frame,
 int64_t pp_tracee_call_function(pp_tracee *tracee, const pp_tracee_call *call, uintptr_t *frame_at)
 {
     static pp_tracee_frame frame; /* large */
-    struct user_regs_struct entry;
-    struct user_regs_struct before = continued(tracee);
-    const struct user_regs_struct after = resumed(tracee, &before);
+    pp_tracee_general entry;
+    pp_tracee_general before = continued(tracee);
+    const pp_tracee_general after = resumed(tracee, &before);
     int error = pp_tracee_build(&tracee->registers, &after, call, &frame, &entry) ? 0 : -E2BIG;
     error = error == 0 ? write_frame(tracee->tid, &frame) : error;
     error = error == 0 ? write_shadow(tracee->tid, &frame) : error;

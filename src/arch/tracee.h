@@ -31,6 +31,8 @@ typedef struct pp_tracee_frame {
 
 #if defined(__x86_64__)
 #include "arch/x86_64_tracee.h"
+#elif defined(__aarch64__)
+#include "arch/aarch64_tracee.h"
 #else
 #error "libpprof cannot attach on this architecture yet: add src/arch/<name>_tracee.h"
 #endif

@@ -30,9 +30,12 @@
 #include "arch/signal_frame.h"
 
 #include <cpuid.h>
+#include <elf.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
 #include <sys/user.h>
 
 /* Of errno.h in the kernel: a system call that a signal interrupted begins again. */
@@ -43,18 +46,75 @@ enum {
     PP_ERESTART_RESTARTBLOCK = 516
 };
 
+enum { PP_TRACEE_CAN_CALL = true };
+
+typedef struct user_regs_struct pp_tracee_general;
+
 /* All that a stopped thread has in its processor. */
 typedef struct pp_tracee_registers {
-    struct user_regs_struct general;
+    pp_tracee_general general;
     uint64_t mask;      /* of signals */
     uint64_t shadow;    /* the shadow stack's pointer; 0 = none */
     size_t state_bytes; /* of XSAVE; 0 = none */
     _Alignas(64) uint8_t state[PP_TRACEE_STATE_MAX];
 } pp_tracee_registers;
 
+/* NT_X86_SHSTK of <elf.h>: the pointer of the shadow stack, where the thread has one. */
+enum { PP_SHADOW_POINTER = 0x204 };
+
+static inline uint64_t pp_tracee_shadow(int tid)
+{
+    uint64_t pointer = 0;
+    struct iovec whole = {&pointer, sizeof pointer};
+    return ptrace(PTRACE_GETREGSET, tid, PP_SHADOW_POINTER, &whole) == 0 ? pointer : 0;
+}
+
+/* 0 or -errno. */
+static inline int pp_tracee_set_shadow(int tid, uint64_t pointer)
+{
+    struct iovec whole = {&pointer, sizeof pointer};
+    return pointer == 0 || ptrace(PTRACE_SETREGSET, tid, PP_SHADOW_POINTER, &whole) == 0 ? 0
+                                                                                         : -errno;
+}
+
+static inline bool pp_tracee_get_general(int tid, pp_tracee_general *general)
+{
+    return ptrace(PTRACE_GETREGS, tid, NULL, general) == 0;
+}
+
+static inline bool pp_tracee_set_general(int tid, const pp_tracee_general *general)
+{
+    return ptrace(PTRACE_SETREGS, tid, NULL, general) == 0;
+}
+
+/* Reads all but the mask. */
+static inline bool pp_tracee_get(int tid, pp_tracee_registers *r)
+{
+    struct iovec state = {r->state, sizeof r->state};
+    struct iovec legacy = {r->state, 512};
+    r->state_bytes = 0;
+    r->shadow = pp_tracee_shadow(tid);
+    if (!pp_tracee_get_general(tid, &r->general)) {
+        return false;
+    }
+    if (ptrace(PTRACE_GETREGSET, tid, NT_X86_XSTATE, &state) == 0) {
+        r->state_bytes = state.iov_len;
+    } else if (ptrace(PTRACE_GETREGSET, tid, NT_PRFPREG, &legacy) == 0) {
+        r->state_bytes = legacy.iov_len;
+    }
+    return r->state_bytes > 0;
+}
+
+/* Sets what is neither general nor the mask. */
+static inline void pp_tracee_set_state(int tid, const pp_tracee_registers *r)
+{
+    struct iovec state = {(void *)r->state, r->state_bytes};
+    ptrace(PTRACE_SETREGSET, tid, NT_X86_XSTATE, &state);
+}
+
 static inline void pp_tracee_walk_registers(const pp_tracee_registers *from, pp_registers *to)
 {
-    const struct user_regs_struct *g = &from->general;
+    const pp_tracee_general *g = &from->general;
     *to = (pp_registers){{g->rax, g->rdx, g->rcx, g->rbx, g->rsi, g->rdi, g->rbp, g->rsp, g->r8,
                           g->r9, g->r10, g->r11, g->r12, g->r13, g->r14, g->r15, g->rip}};
 }
@@ -80,7 +140,7 @@ static inline bool pp_tracee_is_entry(const pp_tracee_registers *r)
 /* The arguments of that call. */
 static inline void pp_tracee_arguments(const pp_tracee_registers *r, uintptr_t to[6])
 {
-    const struct user_regs_struct *g = &r->general;
+    const pp_tracee_general *g = &r->general;
     const unsigned long long from[] = {g->rdi, g->rsi, g->rdx, g->r10, g->r8, g->r9};
     for (unsigned i = 0; i < 6; i++) {
         to[i] = (uintptr_t)from[i];
@@ -103,8 +163,26 @@ static inline bool pp_tracee_is_interrupted(const pp_tracee_registers *r)
             result == -PP_ERESTARTNOHAND || result == -PP_ERESTART_RESTARTBLOCK);
 }
 
+/* Whether the call has ended because of the stop. */
+static inline bool pp_tracee_ended_early(const pp_tracee_registers *r)
+{
+    return (long)r->general.rax == -EINTR;
+}
+
+/* Leaves it to the kernel to begin the call again, unless a handler runs first. */
+static inline void pp_tracee_let_restart(pp_tracee_general *general)
+{
+    general->rax = (unsigned long long)-PP_ERESTARTNOHAND;
+}
+
+/* Makes the thread go on as if it had interrupted no call. */
+static inline void pp_tracee_forget_call(pp_tracee_general *general)
+{
+    general->orig_rax = (unsigned long long)-1;
+}
+
 /* Makes the thread begin its interrupted call again, with the same arguments. */
-static inline void pp_tracee_repeat(struct user_regs_struct *general)
+static inline void pp_tracee_repeat(pp_tracee_general *general)
 {
     enum { SYSCALL_BYTES = 2 };
     general->rip -= SYSCALL_BYTES;
@@ -118,7 +196,7 @@ static inline int pp_tracee_epoll_ms(const pp_tracee_registers *r)
     return (int)r->general.r10;
 }
 
-static inline void pp_tracee_set_epoll_ms(struct user_regs_struct *general, int ms)
+static inline void pp_tracee_set_epoll_ms(pp_tracee_general *general, int ms)
 {
     general->r10 = (unsigned)ms;
 }
@@ -188,7 +266,7 @@ static inline void pp_tracee_store_context(const pp_tracee_registers *r, uintptr
                                            char to[PP_KERNEL_CONTEXT])
 {
     enum { XSTATE = 1, SS_SAVED = 2, SS_STRICT = 4, NO_SUCH_FLAG = 0x5a, CS = 0x33, SS = 0x2b };
-    const struct user_regs_struct *g = &r->general;
+    const pp_tracee_general *g = &r->general;
     ucontext_t context = {.uc_flags = XSTATE | SS_SAVED | SS_STRICT};
     greg_t *to_greg = context.uc_mcontext.gregs;
     pp_registers registers;
@@ -217,9 +295,9 @@ static inline void pp_tracee_push_shadow(const pp_tracee_registers *r, uintptr_t
  * Builds the frame, and the registers with which the thread enters the function. The thread goes on
  * with `after` when the function has returned. Returns false if the text is too long.
  */
-static inline bool pp_tracee_build(const pp_tracee_registers *now,
-                                   const struct user_regs_struct *after, const pp_tracee_call *call,
-                                   pp_tracee_frame *frame, struct user_regs_struct *entry)
+static inline bool pp_tracee_build(const pp_tracee_registers *now, const pp_tracee_general *after,
+                                   const pp_tracee_call *call, pp_tracee_frame *frame,
+                                   pp_tracee_general *entry)
 {
     enum { STATE_ALIGNMENT = 64, STACK_ALIGNMENT = 16, DIRECTION_AND_TRAP = 0x500 };
     static pp_tracee_registers resumed; /* large */
@@ -255,8 +333,7 @@ static inline bool pp_tracee_build(const pp_tracee_registers *now,
 }
 
 /* Whether the thread, stopped at the entry of a system call, is about to return from `frame`. */
-static inline bool pp_tracee_returns(const struct user_regs_struct *general,
-                                     const pp_tracee_frame *frame)
+static inline bool pp_tracee_returns(const pp_tracee_general *general, const pp_tracee_frame *frame)
 {
     enum { RT_SIGRETURN = 15 };
     return general->orig_rax == RT_SIGRETURN && general->rsp == frame->at + sizeof(void *);
