@@ -18,14 +18,21 @@
 #include <string.h>
 #include <time.h>
 
+/* The version of what glibc has had from the architecture's beginning. */
+#if defined(__x86_64__)
+#define FIRST_GLIBC "GLIBC_2.2.5"
+#elif defined(__aarch64__)
+#define FIRST_GLIBC "GLIBC_2.17"
+#endif
+
 enum { TURNS = 100, BYTES_OF_OLD = sizeof(void *) };
 
 extern int old_wait(pthread_cond_t *, pthread_mutex_t *);
 extern int old_timedwait(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
 extern int old_signal(pthread_cond_t *);
-__asm__(".symver old_wait, pthread_cond_wait@GLIBC_2.2.5");
-__asm__(".symver old_timedwait, pthread_cond_timedwait@GLIBC_2.2.5");
-__asm__(".symver old_signal, pthread_cond_signal@GLIBC_2.2.5");
+__asm__(".symver old_wait, pthread_cond_wait@" FIRST_GLIBC);
+__asm__(".symver old_timedwait, pthread_cond_timedwait@" FIRST_GLIBC);
+__asm__(".symver old_signal, pthread_cond_signal@" FIRST_GLIBC);
 
 typedef struct functions {
     int (*wait)(pthread_cond_t *, pthread_mutex_t *);

@@ -8,6 +8,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+/* The version of what glibc has had from the architecture's beginning. */
+#if defined(__x86_64__)
+#define FIRST_GLIBC "GLIBC_2.2.5"
+#elif defined(__aarch64__)
+#define FIRST_GLIBC "GLIBC_2.17"
+#endif
+
 void *versioned_entry(void *unused)
 {
     burn_ms(100);
@@ -17,7 +24,7 @@ void *versioned_entry(void *unused)
 extern int create_now(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 extern int create_then(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 __asm__(".symver create_now, pthread_create@GLIBC_2.34");
-__asm__(".symver create_then, pthread_create@GLIBC_2.2.5");
+__asm__(".symver create_then, pthread_create@" FIRST_GLIBC);
 
 int main(void)
 {
