@@ -75,7 +75,7 @@ void pp_code_query_forbid(void)
     __atomic_store_n(&known.forbidden, 1, __ATOMIC_RELAXED);
 }
 
-static bool is_permitted(void)
+bool pp_code_query_is_permitted(void)
 {
     return __atomic_load_n(&known.permitted, __ATOMIC_RELAXED) &&
            !__atomic_load_n(&known.forbidden, __ATOMIC_RELAXED);
@@ -211,7 +211,8 @@ static void query(void *of_answers)
 
 pp_map_line *pp_code_query(pp_arena *arena, size_t *count)
 {
-    if (!is_permitted() || __atomic_load_n(&known.vsyscall, __ATOMIC_RELAXED) == UNKNOWN) {
+    if (!pp_code_query_is_permitted() ||
+        __atomic_load_n(&known.vsyscall, __ATOMIC_RELAXED) == UNKNOWN) {
         return NULL;
     }
     answers a = {.arena = arena,

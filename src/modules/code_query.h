@@ -26,6 +26,9 @@ void pp_code_query_permit(void);
 /* For ever. */
 void pp_code_query_forbid(void);
 
+/* Whether other questions of this kind, by ioctl of a file in /proc, are permitted, too. */
+bool pp_code_query_is_permitted(void);
+
 /* The text of the maps, before it is parsed, shows a page that no question finds. */
 void pp_code_query_learn(const char *maps_text);
 

@@ -25,6 +25,7 @@
 #include "kinds/heap/lifetimes.h"
 #include "kinds/heap/live_table.h"
 #include "kinds/heap/memory_probes.h"
+#include "modules/code_query.h"
 #include "modules/late.h"
 #include "modules/linked.h"
 #include "modules/modules.h"
@@ -200,7 +201,11 @@ static void reset(void)
 static void prepare_leak(void)
 {
     pp_live_table_keep_births();
-    pp_leak_doubts_permit(pp_sandbox_probe() != PP_SANDBOX_REFUSES);
+    pp_sandbox sandbox = pp_sandbox_probe();
+    pp_leak_doubts_permit(sandbox != PP_SANDBOX_REFUSES);
+    if (sandbox == PP_SANDBOX_NONE) {
+        pp_code_query_permit();
+    }
 }
 
 /* Without memory now, the profile's next reader tries again. */

@@ -10,9 +10,8 @@
 #include "kinds/heap/leak_memory.h"
 
 #include "base/sort.h"
+#include "modules/code_query.h"
 #include "modules/maps.h"
-#include "sys/file_calls.h"
-#include "sys/own_files.h"
 #include "sys/safe_read.h"
 #include "sys/tasks.h"
 
@@ -20,19 +19,11 @@
 #include <string.h>
 
 enum {
-    PAGE_SHIFT = 12,
-    PAGE = 1 << PAGE_SHIFT,
     COPY_BYTES = 128 * 1024,   /* of one copy: stays in the cache until it is looked at */
-    PAGES_A_READ = 512,        /* of pagemap: a page of entries */
     SLICE = 256 * 1024 * 1024, /* to be read without a rest: a tenth of a second */
-    ABSENT_BYTES = 64,         /* the time for a page that is not read, as bytes */
+    ASK_BYTES = 256 * 1024,    /* the time for a question which pages are there, as bytes */
     OWN_SPANS = 256            /* the most that are hidden beside one for each thread */
 };
-
-/* proc(5), pagemap */
-static const uint64_t is_present = UINT64_C(1) << 63;
-static const uint64_t is_swapped = UINT64_C(1) << 62;
-static const uint64_t is_of_file = UINT64_C(1) << 61;
 
 /* ---- ranges ---- */
 
@@ -82,7 +73,7 @@ int pp_leak_memory_list(pp_leak_memory *memory, pp_arena *arena)
     memory->ranges = pp_arena_array(arena, count_lines(text, length), sizeof *memory->ranges);
     memory->hidden = pp_arena_array(arena, memory->hidden_capacity, sizeof *memory->hidden);
     memory->words = pp_arena_alloc(arena, COPY_BYTES);
-    memory->pages = pp_arena_array(arena, PAGES_A_READ, sizeof *memory->pages);
+    memory->runs = pp_arena_alloc(arena, sizeof *memory->runs);
     if (arena->failed) {
         return -ENOMEM;
     }
@@ -141,7 +132,6 @@ typedef struct reading {
     pp_leak_memory *memory;
     pp_leak_visit *visit;
     void *context;
-    int pagemap;
     const pp_leak_span *only; /* NULL: all */
     uint64_t left;            /* bytes to read, until the next rest */
     int error;
@@ -165,7 +155,7 @@ static void copy(reading *r, uintptr_t from, uintptr_t limit)
         use_up(r, got);
         from += got;
         if (got < wanted) {
-            uintptr_t next = (from | (PAGE - 1)) + 1;
+            uintptr_t next = (from | (PP_PAGE - 1)) + 1;
             memory->bytes_refused += next - from;
             from = next;
         }
@@ -197,69 +187,50 @@ static void copy_shown(reading *r, uintptr_t from, uintptr_t limit)
     copy(r, from, limit);
 }
 
-static bool is_wanted(const reading *r, const pp_leak_range *range, uint64_t page)
+/* Copies what is wanted of the runs between the two addresses. */
+static void copy_runs(reading *r, const pp_leak_range *range, uintptr_t from, uintptr_t limit)
 {
-    if (page & is_swapped) {
-        r->memory->bytes_swapped += PAGE;
-    }
-    return page & is_present && (range->written || !(page & is_of_file));
-}
-
-/* Copies runs of pages that are there. */
-static void copy_pages(reading *r, const pp_leak_range *range, const pp_leak_span *span,
-                       size_t count)
-{
-    const uint64_t *pages = r->memory->pages;
-    uintptr_t first = span->start & ~(uintptr_t)(PAGE - 1);
-    for (size_t i = 0; i < count; i++) {
-        size_t run = i;
-        while (i < count && is_wanted(r, range, pages[i])) {
-            i++;
-        }
-        uintptr_t from = first + (run << PAGE_SHIFT);
-        uintptr_t limit = first + (i << PAGE_SHIFT);
-        from = from > span->start ? from : span->start;
-        limit = limit < span->limit ? limit : span->limit;
-        if (from < limit && i > run) {
-            copy_shown(r, from, limit);
+    const pp_page_runs *runs = r->memory->runs;
+    for (size_t i = 0; i < runs->count; i++) {
+        const pp_page_run *run = &runs->list[i];
+        uintptr_t start = run->start > from ? run->start : from;
+        uintptr_t end = run->limit < limit ? run->limit : limit;
+        if (run->state == PP_PAGE_SWAPPED) {
+            r->memory->bytes_swapped += run->limit - run->start;
+        } else if (start < end && (range->written || run->state != PP_PAGE_OF_FILE)) {
+            copy_shown(r, start, end);
         }
     }
 }
 
-/* Reads some pages from `from` on. Returns where they end. */
+/* Reads a part of the range from `from` on. Returns where it ends. */
 static uintptr_t read_some(reading *r, const pp_leak_range *range, uintptr_t from, uintptr_t limit)
 {
-    uintptr_t page = from >> PAGE_SHIFT;
-    uintptr_t pages = ((limit + PAGE - 1) >> PAGE_SHIFT) - page;
-    size_t wanted = pages < PAGES_A_READ ? pages : PAGES_A_READ;
-    long got = pp_file_read_at(r->pagemap, r->memory->pages, wanted * sizeof(uint64_t),
-                               page * sizeof(uint64_t));
-    if (got <= 0) {
-        r->error = got < 0 ? (int)got : 0;
+    const uintptr_t in_page = PP_PAGE - 1;
+    uintptr_t end = limit;
+    int error =
+        pp_page_runs_read(r->memory->runs, from & ~in_page, (limit + in_page) & ~in_page, &end);
+    if (error != 0) {
+        r->error = error != -ESRCH ? error : 0;
         return limit; /* the range is gone */
     }
-    size_t count = (size_t)got / sizeof(uint64_t);
-    uintptr_t end = (page + count) << PAGE_SHIFT;
-    const pp_leak_span span = {from, end < limit ? end : limit};
-    copy_pages(r, range, &span, count);
-    use_up(r, count * ABSENT_BYTES);
-    return span.limit;
+    end = end < limit ? end : limit;
+    copy_runs(r, range, from, end);
+    use_up(r, ASK_BYTES);
+    return end;
 }
 
-static int open_pagemap(void)
+static int begin_reading(const reading *r)
 {
-    return pp_own_open("/proc/thread-self/pagemap", O_RDONLY, 0);
+    return pp_page_runs_open(r->memory->runs, pp_code_query_is_permitted());
 }
 
 int pp_leak_memory_read(pp_leak_memory *memory, pp_leak_visit *visit, void *context)
 {
-    reading r = {.memory = memory,
-                 .visit = visit,
-                 .context = context,
-                 .pagemap = open_pagemap(),
-                 .left = SLICE};
-    if (r.pagemap < 0) {
-        return r.pagemap;
+    reading r = {.memory = memory, .visit = visit, .context = context, .left = SLICE};
+    int error = begin_reading(&r);
+    if (error != 0) {
+        return error;
     }
     while (r.error == 0 && r.left > 0 && memory->range < memory->range_count) {
         const pp_leak_range *range = &memory->ranges[memory->range];
@@ -267,20 +238,17 @@ int pp_leak_memory_read(pp_leak_memory *memory, pp_leak_visit *visit, void *cont
         memory->next = read_some(&r, range, from, range->at.limit);
         memory->range += memory->next >= range->at.limit;
     }
-    pp_own_close(r.pagemap);
+    pp_page_runs_close(memory->runs);
     return r.error != 0 ? r.error : memory->range < memory->range_count;
 }
 
 int pp_leak_memory_read_span(pp_leak_memory *memory, const pp_leak_span *span, pp_leak_visit *visit,
                              void *context)
 {
-    reading r = {.memory = memory,
-                 .visit = visit,
-                 .context = context,
-                 .pagemap = open_pagemap(),
-                 .only = span};
-    if (r.pagemap < 0) {
-        return r.pagemap;
+    reading r = {.memory = memory, .visit = visit, .context = context, .only = span};
+    int error = begin_reading(&r);
+    if (error != 0) {
+        return error;
     }
     for (size_t i = 0; i < memory->range_count && r.error == 0; i++) {
         const pp_leak_range *range = &memory->ranges[i];
@@ -290,6 +258,6 @@ int pp_leak_memory_read_span(pp_leak_memory *memory, const pp_leak_span *span, p
             from = read_some(&r, range, from, limit);
         }
     }
-    pp_own_close(r.pagemap);
+    pp_page_runs_close(memory->runs);
     return r.error;
 }

@@ -3,7 +3,7 @@
  * leak_memory.h: reads all memory of the process that may hold a pointer, once, in the order of
  * addresses.
  *
- *   /proc/self/maps --> ranges --> pages that are there (pagemap) --> copies --> visit(words)
+ *   /proc/self/maps --> ranges --> pages that are there (page_runs.h) --> copies --> visit(words)
  *                                                    less the hidden spans
  *
  * A page that is absent or swapped out is not read: it stays so. Of memory that cannot be written
@@ -19,6 +19,7 @@
 #define PP_KINDS_HEAP_LEAK_MEMORY_H
 
 #include "base/arena.h"
+#include "kinds/heap/page_runs.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,7 +44,8 @@ typedef struct pp_leak_memory {
     size_t hidden_count, hidden_capacity;
     size_t range, hidden_before; /* where the reading is */
     uintptr_t next;
-    uint64_t *words, *pages; /* buffers */
+    uint64_t *words;    /* a buffer */
+    pp_page_runs *runs; /* likewise */
     uint64_t bytes_read, bytes_swapped, bytes_refused;
 } pp_leak_memory;
 

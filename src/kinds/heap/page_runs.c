@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * page_runs.c: see page_runs.h.
+ *
+ * A scan holds the lock of the process's memory map, for which other threads wait that map memory: so
+ * it covers a GiB at most, which is a millisecond where all tables are there.
+ *
+ * Formats: proc(5), pagemap; Documentation/admin-guide/mm/pagemap.rst, PAGEMAP_SCAN.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ */
+#include "kinds/heap/page_runs.h"
+
+#include "sys/file_calls.h"
+#include "sys/own_files.h"
+
+#include <errno.h>
+#include <sys/ioctl.h>
+
+static const uintptr_t scan_bytes = UINT64_C(1) << 30;
+
+/* Of an entry of pagemap. */
+static const uint64_t is_present = UINT64_C(1) << 63;
+static const uint64_t is_swapped = UINT64_C(1) << 62;
+static const uint64_t is_of_file = UINT64_C(1) << 61;
+
+/* Of a region of a scan; older headers of the kernel lack these. */
+enum { FILE_PAGES = 1 << 2, PRESENT = 1 << 3, SWAPPED = 1 << 4, ZEROS = 1 << 5 };
+
+typedef struct scan_argument {
+    uint64_t size, flags;
+    uint64_t start, end, walk_end;
+    uint64_t regions, region_count;
+    uint64_t max_pages;
+    uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
+} scan_argument;
+
+static const unsigned long pagemap_scan = _IOWR('f', 16, scan_argument);
+
+int pp_page_runs_open(pp_page_runs *runs, bool may_scan)
+{
+    runs->pagemap = pp_own_open("/proc/thread-self/pagemap", O_RDONLY, 0);
+    runs->scans = may_scan;
+    return runs->pagemap < 0 ? runs->pagemap : 0;
+}
+
+void pp_page_runs_close(pp_page_runs *runs)
+{
+    pp_own_close(runs->pagemap);
+}
+
+/* Joins runs that meet. */
+static void add(pp_page_runs *runs, uintptr_t start, uintptr_t limit, pp_page_state state)
+{
+    pp_page_run *last = runs->count > 0 ? &runs->list[runs->count - 1] : NULL;
+    if (state == PP_PAGE_ABSENT) {
+        return;
+    }
+    if (last != NULL && last->limit == start && last->state == state) {
+        last->limit = limit;
+    } else {
+        runs->list[runs->count++] = (pp_page_run){start, limit, state};
+    }
+}
+
+/* ---- entries ---- */
+
+static pp_page_state state_of_entry(uint64_t entry)
+{
+    return entry & is_swapped      ? PP_PAGE_SWAPPED
+           : !(entry & is_present) ? PP_PAGE_ABSENT
+           : entry & is_of_file    ? PP_PAGE_OF_FILE
+                                   : PP_PAGE_PRESENT;
+}
+
+static int read_entries(pp_page_runs *runs, uintptr_t from, uintptr_t limit, uintptr_t *end)
+{
+    uintptr_t pages = (limit - from) >> PP_PAGE_SHIFT;
+    size_t wanted = pages < PP_PAGE_ENTRIES ? pages : PP_PAGE_ENTRIES;
+    uint64_t *entries = runs->answer.entries;
+    long got = pp_file_read_at(runs->pagemap, entries, wanted * sizeof *entries,
+                               (from >> PP_PAGE_SHIFT) * sizeof *entries);
+    if (got <= 0) {
+        return got < 0 ? (int)got : -ESRCH;
+    }
+    size_t count = (size_t)got / sizeof *entries;
+    for (size_t i = 0; i < count; i++) {
+        uintptr_t page = from + (i << PP_PAGE_SHIFT);
+        add(runs, page, page + PP_PAGE, state_of_entry(entries[i]));
+    }
+    *end = from + (count << PP_PAGE_SHIFT);
+    return 0;
+}
+
+/* ---- a scan ---- */
+
+static pp_page_state state_of_region(uint64_t categories)
+{
+    return categories & SWAPPED                            ? PP_PAGE_SWAPPED
+           : !(categories & PRESENT) || categories & ZEROS ? PP_PAGE_ABSENT
+           : categories & FILE_PAGES                       ? PP_PAGE_OF_FILE
+                                                           : PP_PAGE_PRESENT;
+}
+
+static int scan(pp_page_runs *runs, uintptr_t from, uintptr_t limit, uintptr_t *end)
+{
+    scan_argument argument = {
+        .size = sizeof argument,
+        .start = from,
+        .end = limit - from < scan_bytes ? limit : from + scan_bytes,
+        .regions = (uintptr_t)runs->answer.regions,
+        .region_count = PP_PAGE_ENTRIES,
+        .category_anyof_mask = PRESENT | SWAPPED,
+        .return_mask = PRESENT | SWAPPED | FILE_PAGES | ZEROS,
+    };
+    long count = pp_system_call(SYS_ioctl, runs->pagemap, pagemap_scan, &argument);
+    if (count < 0 || argument.walk_end <= from) {
+        return count < 0 ? (int)count : -EINVAL;
+    }
+    for (long i = 0; i < count; i++) {
+        add(runs, runs->answer.regions[i].start, runs->answer.regions[i].end,
+            state_of_region(runs->answer.regions[i].categories));
+    }
+    *end = argument.walk_end < limit ? argument.walk_end : limit;
+    return 0;
+}
+
+int pp_page_runs_read(pp_page_runs *runs, uintptr_t from, uintptr_t limit, uintptr_t *end)
+{
+    runs->count = 0;
+    if (runs->scans) {
+        if (scan(runs, from, limit, end) == 0) {
+            return 0;
+        }
+        runs->scans = false; /* an older kernel, or memory of a kind that it does not scan */
+    }
+    return read_entries(runs, from, limit, end);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * page_runs.h: asks the kernel which pages of this process are there, and touches none.
+ *
+ *   PAGEMAP_SCAN (Linux 6.7)    runs of pages; tables that are not there cost nothing: a reserve of
+ *                               terabytes is passed over at once
+ *   /proc/self/pagemap          a word for each page, also of those that are absent
+ *
+ * Zone: NORMAL, and the fatal-signal writer (system calls).
+ * Owns: an open file, from open to close. Callers are functions that pp_apart() calls (sys/apart.h).
+ */
+#ifndef PP_KINDS_HEAP_PAGE_RUNS_H
+#define PP_KINDS_HEAP_PAGE_RUNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    PP_PAGE_SHIFT = 12,
+    PP_PAGE = 1 << PP_PAGE_SHIFT,
+    PP_PAGE_ENTRIES = 512 /* of pagemap, read at once: a page of entries */
+};
+
+typedef enum pp_page_state {
+    PP_PAGE_ABSENT, /* or full of zeros that no memory was given to */
+    PP_PAGE_PRESENT,
+    PP_PAGE_OF_FILE, /* present; shared memory counts as a file */
+    PP_PAGE_SWAPPED
+} pp_page_state;
+
+typedef struct pp_page_run {
+    uintptr_t start, limit;
+    pp_page_state state; /* not PP_PAGE_ABSENT */
+} pp_page_run;
+
+typedef struct pp_page_runs {
+    int pagemap;
+    bool scans;
+    size_t count;
+    pp_page_run list[PP_PAGE_ENTRIES]; /* ascending */
+    union {
+        uint64_t entries[PP_PAGE_ENTRIES];
+        struct { /* page_region */
+            uint64_t start, end, categories;
+        } regions[PP_PAGE_ENTRIES];
+    } answer;
+} pp_page_runs;
+
+/* 0 or -errno. `may_scan`: pp_code_query_is_permitted(). */
+int pp_page_runs_open(pp_page_runs *runs, bool may_scan);
+void pp_page_runs_close(pp_page_runs *runs);
+
+/*
+ * Lists the runs from `from` on, both multiples of a page, and stores where the list ends, which is
+ * `limit` at most. What is not in the list until there is absent. 0; -ESRCH if the memory has gone; or
+ * -errno.
+ */
+int pp_page_runs_read(pp_page_runs *runs, uintptr_t from, uintptr_t limit, uintptr_t *end);
+
+#endif
