@@ -82,7 +82,7 @@ static void *live(void *unused)
         munmap(page, 4096);
         free(block);
         uint64_t now = bench_now_ns() - delayed_ns(schedstat);
-        if (now - before > longest_ns) {
+        if (now > before && now - before > longest_ns) { /* schedstat may be late */
             longest_ns = now - before;
         }
         before = now;

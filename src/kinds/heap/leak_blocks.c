@@ -27,13 +27,15 @@ enum {
     ADDRESS_BITS = 48, /* of a pointer; the rest may be a tag */
     GIBS = 1 << (ADDRESS_BITS - GIB_SHIFT),
     PAGES = 1 << (GIB_SHIFT - PAGE_SHIFT),
-    IN_A_PAGE = PAGE / 8 + 2, /* the most blocks that begin in a page, and both neighbours */
     EDGE_SHIFT = 16,
     EDGES = 1 << EDGE_SHIFT, /* allocated at once */
     EDGE_PARTS = 1 << (32 - EDGE_SHIFT)
 };
 
+#define NONE UINT32_MAX
+
 static const uint64_t address_mask = (UINT64_C(1) << ADDRESS_BITS) - 1;
+static const uint64_t is_reached_bit = UINT64_C(1) << 63; /* of `starts` */
 
 struct pp_leak_pages {
     uint64_t bits[PAGES / 64];
@@ -65,7 +67,8 @@ static int sort_into(pp_leak_blocks *blocks, const reader *r, pp_arena *work, pp
     pp_keyed *items = pp_arena_array_filled(work, r->count + 1, sizeof *items);
     pp_keyed *spare = pp_arena_array_filled(work, r->count + 1, sizeof *spare);
     blocks->list = pp_arena_array_filled(arena, r->count + 1, sizeof *blocks->list);
-    if (items == NULL || spare == NULL || blocks->list == NULL) {
+    blocks->starts = pp_arena_array_filled(arena, r->count + 1, sizeof *blocks->starts);
+    if (items == NULL || spare == NULL || blocks->list == NULL || blocks->starts == NULL) {
         return -ENOMEM;
     }
     for (uint32_t i = 0; i < r->count; i++) {
@@ -143,26 +146,50 @@ int pp_leak_blocks_read(pp_leak_blocks *blocks, pp_arena *arena)
 
 /* ---- the block of an address ---- */
 
-/* The block that has the address, or ends there; NULL: none. */
-static pp_leak_block *find(const pp_leak_blocks *blocks, uintptr_t address)
+static uintptr_t start_of(const pp_leak_blocks *blocks, uint32_t index)
 {
-    const struct pp_leak_pages *pages = pages_of(blocks, address);
-    uint32_t first = pages != NULL ? pages->first[page_in_gib(address)] : 0;
-    if (first == 0) {
-        return NULL;
+    return blocks->starts[index] & address_mask;
+}
+
+/* The last block from `low` on that begins at the address or before it; `low` if there is none. It is
+ * near, mostly in the same cache line. */
+static uint32_t last_start(const pp_leak_blocks *blocks, uint32_t low, uintptr_t address)
+{
+    uint32_t step = 1;
+    uint32_t high = low + 1;
+    while (high < blocks->count && start_of(blocks, high) <= address) {
+        low = high;
+        high = blocks->count - high > step ? high + step : blocks->count;
+        step *= 2;
     }
-    uint32_t low = first - 1; /* the last block that begins at the address or before it */
-    uint32_t high = blocks->count - low < IN_A_PAGE ? blocks->count : low + IN_A_PAGE;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
-        if (blocks->list[middle].start <= address) {
+        if (start_of(blocks, middle) <= address) {
             low = middle;
         } else {
             high = middle;
         }
     }
-    pp_leak_block *block = &blocks->list[low];
-    return address >= block->start && address - block->start <= block->size ? block : NULL;
+    return low;
+}
+
+/* The same among the blocks of the page; NONE: there are none. */
+static uint32_t find_start(const pp_leak_blocks *blocks, uintptr_t address)
+{
+    const struct pp_leak_pages *pages = pages_of(blocks, address);
+    uint32_t first = pages != NULL ? pages->first[page_in_gib(address)] : 0;
+    if (first == 0) {
+        return NONE;
+    }
+    return last_start(blocks, first - 1, address);
+}
+
+/* The block if it has the address, or ends there; else NULL. */
+static pp_leak_block *block_at(const pp_leak_blocks *blocks, uint32_t index, uintptr_t address)
+{
+    pp_leak_block *block = index != NONE ? &blocks->list[index] : NULL;
+    bool fits = block != NULL && address >= block->start && address - block->start <= block->size;
+    return fits ? block : NULL;
 }
 
 static bool has_candidate(const pp_leak_blocks *blocks, uintptr_t address)
@@ -172,17 +199,32 @@ static bool has_candidate(const pp_leak_blocks *blocks, uintptr_t address)
     return pages != NULL && pages->bits[page / 64] >> page % 64 & 1;
 }
 
+/* The block that the address refers to, if it is not reached yet; else NULL. */
 static pp_leak_block *find_target(const pp_leak_blocks *blocks, uintptr_t address)
 {
+    uint32_t index = NONE;
     if (has_candidate(blocks, address)) {
-        return find(blocks, address);
+        index = find_start(blocks, address);
+    } else if (address % PAGE == 0 && has_candidate(blocks, address - 1)) {
+        index = find_start(blocks, address - 1); /* a block may end with its page */
     }
-    /* A block may end with its page. */
-    if (address % PAGE == 0 && has_candidate(blocks, address - 1)) {
-        pp_leak_block *block = find(blocks, address - 1);
-        return block != NULL && address - block->start == block->size ? block : NULL;
+    bool is_reached = index != NONE && blocks->starts[index] & is_reached_bit;
+    return is_reached ? NULL : block_at(blocks, index, address);
+}
+
+/* The block that has the address; NULL: none. Words are looked at in the order of their addresses,
+ * mostly: so the search goes on from the last block. */
+static pp_leak_block *find_holder(pp_leak_blocks *blocks, uintptr_t address)
+{
+    uint32_t at = blocks->holder;
+    at = at < blocks->count && start_of(blocks, at) <= address ? last_start(blocks, at, address)
+                                                               : find_start(blocks, address);
+    pp_leak_block *block = block_at(blocks, at, address);
+    if (block == NULL || address - block->start >= block->size) {
+        return NULL; /* before it, or after its end */
     }
-    return NULL;
+    blocks->holder = at;
+    return block;
 }
 
 /* Memory of the allocator outside of all blocks. An allocator shares no page with others. */
@@ -208,6 +250,7 @@ void pp_leak_blocks_reach(pp_leak_blocks *blocks, uint32_t index)
     pp_leak_block *block = &blocks->list[index];
     if (!block->reached) {
         block->reached = true;
+        blocks->starts[index] |= is_reached_bit;
         block->next = blocks->reached;
         blocks->reached = index + 1;
     }
@@ -222,6 +265,10 @@ const pp_leak_edge *pp_leak_blocks_edge(const pp_leak_blocks *blocks, uint32_t e
 static void add_edge(pp_leak_blocks *blocks, pp_leak_block *from, const pp_leak_block *to)
 {
     uint32_t edge = blocks->edge_count + 1;
+    const pp_leak_edge *last = pp_leak_blocks_edge(blocks, from->first_edge);
+    if (last != NULL && last->to == index_of(blocks, to)) {
+        return; /* a block often has the same pointer several times in a row */
+    }
     pp_leak_edge **part = &blocks->edges[edge >> EDGE_SHIFT];
     if (*part == NULL) {
         *part = pp_arena_array(blocks->of_pass, EDGES, sizeof **part);
@@ -239,10 +286,7 @@ static void add_edge(pp_leak_blocks *blocks, pp_leak_block *from, const pp_leak_
 /* The word at `place` is the address of a candidate. */
 static void refer(pp_leak_blocks *blocks, uintptr_t place, pp_leak_block *to)
 {
-    pp_leak_block *from = find(blocks, place);
-    if (from != NULL && place - from->start >= from->size) {
-        from = NULL; /* after its end */
-    }
+    pp_leak_block *from = find_holder(blocks, place);
     if (from == NULL) {
         if (!is_free_memory(blocks, place)) {
             pp_leak_blocks_reach(blocks, index_of(blocks, to));
@@ -265,7 +309,7 @@ void pp_leak_blocks_look(void *of_blocks, uintptr_t address, const uint64_t *wor
             continue;
         }
         pp_leak_block *to = find_target(blocks, word);
-        if (to != NULL && !to->reached) {
+        if (to != NULL) {
             refer(blocks, address + i * sizeof *words, to);
         }
     }
@@ -296,6 +340,7 @@ int pp_leak_blocks_begin(pp_leak_blocks *blocks, pp_arena *of_pass)
     blocks->of_pass = of_pass;
     blocks->edge_count = 0;
     blocks->reached = 0;
+    blocks->holder = 0;
     blocks->edges = pp_arena_array(of_pass, EDGE_PARTS, sizeof(pp_leak_edge *));
     if (blocks->edges == NULL) {
         return -ENOMEM;
@@ -303,6 +348,7 @@ int pp_leak_blocks_begin(pp_leak_blocks *blocks, pp_arena *of_pass)
     clear_bits(blocks);
     for (uint32_t i = 0; i < blocks->count; i++) {
         blocks->list[i].first_edge = 0;
+        blocks->starts[i] = blocks->list[i].start | (blocks->list[i].reached ? is_reached_bit : 0);
         if (!blocks->list[i].reached) {
             set_bits(blocks, &blocks->list[i]);
         }

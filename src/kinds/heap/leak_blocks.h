@@ -46,6 +46,8 @@ struct pp_leak_pages; /* a GiB of the index */
 
 typedef struct pp_leak_blocks {
     pp_leak_block *list; /* ascending */
+    uint64_t *
+        starts; /* of the list, and whether it is reached: what most words need, in few cache lines */
     uint32_t count;
     uint32_t candidates; /* at the end of the last pass */
     /* Every block of the program is in the list, and the program makes and frees none: other memory
@@ -54,6 +56,7 @@ typedef struct pp_leak_blocks {
     uintptr_t break_start, break_limit; /* the allocator's, if `complete` */
     struct pp_leak_pages **index;
     uintptr_t lowest, span;
+    uint32_t holder;  /* the block that had the last reference */
     uint32_t reached; /* list of blocks whose edges are to be followed */
     pp_leak_edge **edges;
     uint32_t edge_count;
