@@ -20,7 +20,8 @@ objects=$(find there -name '*.so*' -type f)
 
 awk '/^[^#]/ { sub(/@.*/, "", $1); print $1 }' "$SRC/tools/zones/exports.allow" >hooks
 for archive in $archives; do
-    nm -g --defined-only "$archive" 2>/dev/null | awk 'NF == 3 && $3 !~ /^(pprof_|pp_)/ {
+    # The base of all probes of a program is one weak symbol, whoever has them (src/arch/probe.h).
+    nm -g --defined-only "$archive" 2>/dev/null | awk 'NF == 3 && $3 !~ /^(pprof_|pp_|_[.]stapsdt[.]base$)/ {
         sub(/@.*/, "", $3); sub(/^__wrap_/, "", $3); print $3 }' | sort -u >names
     expect_equal "names that $archive takes from programs" "" "$(grep -vxFf hooks names | tr '\n' ' ')"
 done
