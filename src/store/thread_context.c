@@ -33,8 +33,9 @@ _Static_assert(sizeof(record) == PP_CONTEXT_HEAD_BYTES, "the draft's layout");
 bool pp_thread_context_is_on;
 
 /* A reader finds the variable by its name in .dynsym. Another library may define it, too: the loader
- * then gives both the same one, and the linker of a program with libpprof.a likewise. A TLS descriptor, which the draft prefers, may allocate at the first
- * use; so the model is that of all variables here, which the draft permits. */
+ * then gives both the same one, and so does the linker in a program with libpprof.a. A TLS descriptor,
+ * which the draft prefers, may allocate at the first use; so the model is that of all variables here,
+ * which the draft permits. */
 extern PP_TLS const record *otel_thread_ctx_v1 __attribute__((weak, visibility("default")));
 PP_TLS const record *otel_thread_ctx_v1;
 
