@@ -7,6 +7,8 @@
  *   storm    three threads change their labels until standard input ends
  *   kept     three threads change between the same sets
  *   keys     300 keys, made by four threads
+ *   adds     a new key comes between a line and SIGSTOP
+ *   grows    after a line, 250 keys, one after the other
  *   forks    children of fork and of a bare clone make labels with new keys; prints what is wrong
  */
 #include <pprof.h>
@@ -21,6 +23,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void say_and_wait(void *word)
@@ -194,6 +197,13 @@ static void storm(void *(*work)(void *seed))
 
 enum { KEYS = 300, KEY_THREADS = 4 };
 
+static int new_key(const char *key)
+{
+    const char *const pairs[] = {key, "1"};
+    pprof_do(pairs, 1, nothing, NULL);
+    return 0;
+}
+
 /* All threads make the same keys, each from another one on. */
 static void *make_keys(void *first)
 {
@@ -219,14 +229,29 @@ static void keys(void)
     show(last, 1, "keys");
 }
 
-/* ---- forks ---- */
-
-static int new_key(const char *key)
+static void adds(void)
 {
-    const char *const pairs[] = {key, "1"};
-    pprof_do(pairs, 1, nothing, NULL);
-    return 0;
+    new_key("old");
+    say_and_wait("adds");
+    new_key("new");
+    raise(SIGSTOP);
 }
+
+static void grows(void)
+{
+    enum { GROWS_TO = 250 };
+    const struct timespec pause = {.tv_nsec = 500000};
+    say_and_wait("waits");
+    for (unsigned i = 0; i < GROWS_TO; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "key-%u", i);
+        new_key(key);
+        nanosleep(&pause, NULL); /* a reader may look */
+    }
+    say_and_wait("over");
+}
+
+/* ---- forks ---- */
 
 static void expect_success(pid_t child)
 {
@@ -266,10 +291,14 @@ int main(int argc, char **argv)
         storm(change_kept);
     } else if (strcmp(what, "keys") == 0) {
         keys();
+    } else if (strcmp(what, "adds") == 0) {
+        adds();
+    } else if (strcmp(what, "grows") == 0) {
+        grows();
     } else if (strcmp(what, "forks") == 0) {
         forks();
     } else {
-        fprintf(stderr, "usage: otel shown|steps|storm|kept|keys|forks\n");
+        fprintf(stderr, "usage: otel shown|steps|storm|kept|keys|adds|grows|forks\n");
         return 2;
     }
     return 0;

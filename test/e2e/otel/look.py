@@ -3,8 +3,9 @@
 
     shown    prints, for each line of the program, its word, the trace's id and the span's, the labels, and the
              number of keys that the context has
-    steps    after every instruction until SIGSTOP; prints the labels in their order
+    steps    after every instruction until SIGSTOP; prints the labels in their order; adds: the lists of keys
     storm    threads stopped at random moments (LOOKS of them); kept: threads that go on
+    grows    reads the context all the time, while its list of keys grows
     context  prints the resource, and writes the payload to the file `payload`
     process, find  of a process that runs (look.py process PID): the same, or only whether anything is published
 """
@@ -79,13 +80,13 @@ def shown(program):
     print(len(instances), "instances")
 
 
-def steps(program):
+def after_each_step(program, look):
+    """What look(thread) has found after each instruction until SIGSTOP, without what is the same as before."""
     program.line()
     thread = attach(program.pid)
     thread.stop()
     program.answer()
-    variable, keys = context.Variable(program.pid), context.context(program.pid).keys
-    base = thread.thread_pointer()
+    look = look(thread)
     seen, count = [], 0
     while True:
         stopped = thread.step()
@@ -93,13 +94,33 @@ def steps(program):
             break
         context.must(stopped == signal.SIGTRAP, f"stopped by {stopped}")
         count += 1
-        found = context.record(program.pid, variable.pointer(base))
-        text = describe(found, keys)
+        text = look()
         if not seen or seen[-1] != text:
             seen.append(text)
     print(f"{count} instructions", file=sys.stderr)
     print("\n".join(seen))
     thread.let_go()
+
+
+def steps(program):
+    def look(thread):
+        variable, keys = context.Variable(program.pid), context.context(program.pid).keys
+        base = thread.thread_pointer()
+        return lambda: describe(context.record(program.pid, variable.pointer(base)), keys)
+    after_each_step(program, look)
+
+
+def adds(program):
+    def look(_):
+        address = context.find(program.pid)
+
+        def keys():
+            try:
+                return json.dumps(context.decode(context.read(program.pid, address)[1]).keys)
+            except context.Changing:
+                return "is written"
+        return keys
+    after_each_step(program, look)
 
 
 def check_label(found, keys):
@@ -152,6 +173,26 @@ def kept(program):
     print(f"{valid} records", file=sys.stderr)
 
 
+def grows(program):
+    program.line()
+    address = context.find(program.pid)
+    program.answer()
+    before, whole, changing, newest_ns = [], 0, 0, 0
+    while len(before) < 250:
+        try:
+            published_ns, payload = context.read(program.pid, address)
+        except context.Changing:
+            changing += 1
+            continue
+        keys = context.decode(payload).keys
+        context.must(keys[:len(before)] == before, "a key has another number")
+        context.must(published_ns >= newest_ns, "a time from before")
+        context.must(published_ns > newest_ns or keys == before, "another list at the same time")
+        before, newest_ns, whole = keys, published_ns, whole + 1
+    context.must(before == [f"key-{i}" for i in range(250)], "other keys")
+    print(f"{whole} reads, {changing} while it was written", file=sys.stderr)
+
+
 def print_context(pid):
     address = context.find(pid)
     if address is None:
@@ -169,7 +210,7 @@ def publish(program):
     print_context(program.pid)
 
 
-CASES = {"shown": shown, "steps": steps, "storm": storm, "kept": kept, "context": publish}
+CASES = {"shown": shown, "steps": steps, "storm": storm, "kept": kept, "adds": adds, "grows": grows, "context": publish}
 case, command = sys.argv[1], sys.argv[2:]
 if case in ("process", "find"):
     pid = int(command[0])
