@@ -2,7 +2,7 @@
  *
  * body.c: see body.h.
  *
- * Tested by: unit.push_body
+ * Tested by: unit.cmd_push_formats
  */
 #include "push/body.h"
 

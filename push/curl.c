@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <netdb.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,11 +96,12 @@ typedef struct curl_calls {
 
 typedef struct curl_state {
     curl_calls call;
-    char *token_file, *token, *tenant; /* NULL: none */
+    char *token_file, *token, *tenant, *ca_file; /* NULL: none */
     push_target target;
-    void *multi, *easy;
-    void *headers;   /* of the request under way, or NULL */
-    void *addresses; /* those of the server, as libcurl wants them; NULL: it needs none */
+    pthread_mutex_t lock; /* for `multi`, which another thread may wake */
+    void *multi, *easy;   /* NULL: parked */
+    void *headers;        /* of the request under way, or NULL */
+    void *addresses;      /* those of the server, as libcurl wants them; NULL: it needs none */
     uint64_t addresses_ns;
     bool is_under_way;
     bool is_woken;
@@ -153,10 +155,16 @@ static void keep_openssl(void *library)
     }
 }
 
+/* The child of a fork must not ask the loader again. */
 static int load(curl_calls *call, char why[PUSH_WHY_BYTES])
 {
     static const char *const names[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
+    static curl_calls loaded;
     void *library = NULL;
+    if (loaded.multi_cleanup != NULL) {
+        *call = loaded;
+        return 0;
+    }
     for (size_t i = 0; library == NULL && i < sizeof names / sizeof *names; i++) {
         library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     }
@@ -169,7 +177,12 @@ static int load(curl_calls *call, char why[PUSH_WHY_BYTES])
         return -ENOSYS;
     }
     keep_openssl(library);
-    return call->global_init(GLOBAL_ALL) == 0 ? 0 : -ENOMEM;
+    if (call->global_init(GLOBAL_ALL) != 0) {
+        snprintf(why, PUSH_WHY_BYTES, "libcurl has no memory");
+        return -ENOMEM;
+    }
+    loaded = *call;
+    return 0;
 }
 
 /* ---- addresses ---- */
@@ -334,6 +347,58 @@ static void end(curl_state *c)
     c->is_under_way = false;
 }
 
+/* ---- handles ---- */
+
+static void set_for_all(curl_state *c)
+{
+    const curl_calls *call = &c->call;
+    call->easy_setopt(c->easy, OPTION_NO_SIGNAL, 1L);
+    call->easy_setopt(c->easy, OPTION_HTTP_VERSION, (long)HTTP_1_1);
+    call->easy_setopt(c->easy, OPTION_PROTOCOLS, (long)PROTOCOLS_HTTP);
+    call->easy_setopt(c->easy, OPTION_TIMEOUT_MS, (long)TIMEOUT_MS);
+    call->easy_setopt(c->easy, OPTION_CONNECT_TIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
+    call->easy_setopt(c->easy, OPTION_BUFFER_SIZE, (long)BUFFER_BYTES);
+    call->easy_setopt(c->easy, OPTION_UPLOAD_BUFFER_SIZE, (long)BUFFER_BYTES);
+    call->easy_setopt(c->easy, OPTION_USER_AGENT, "libpprof-push");
+    call->easy_setopt(c->easy, OPTION_ERROR_BUFFER, c->error);
+    call->easy_setopt(c->easy, OPTION_WRITE_FUNCTION, take_body);
+    call->easy_setopt(c->easy, OPTION_WRITE_DATA, c);
+    call->easy_setopt(c->easy, OPTION_PROXY, ""); /* that of the environment is not meant for us */
+    if (c->ca_file != NULL) {
+        call->easy_setopt(c->easy, OPTION_CA_FILE, c->ca_file);
+    }
+}
+
+static void *exchange_multi(curl_state *c, void *multi)
+{
+    pthread_mutex_lock(&c->lock);
+    void *before = c->multi;
+    c->multi = multi;
+    pthread_mutex_unlock(&c->lock);
+    return before;
+}
+
+/* False: there is no memory. */
+static bool is_ready(curl_state *c)
+{
+    if (c->multi != NULL) {
+        return true;
+    }
+    void *multi = c->call.multi_init();
+    c->easy = multi != NULL ? c->call.easy_init() : NULL;
+    if (c->easy == NULL) {
+        if (multi != NULL) {
+            c->call.multi_cleanup(multi);
+        }
+        return false;
+    }
+    set_for_all(c);
+    exchange_multi(c, multi);
+    return true;
+}
+
+/* ---- an exchange ---- */
+
 /* True: the answer is there. */
 static bool go_on(curl_state *c)
 {
@@ -366,6 +431,10 @@ static int exchange(void *context, const push_request *request, push_answer *ans
 {
     curl_state *c = context;
     *answer = (push_answer){.status = 0};
+    if (!is_ready(c)) {
+        snprintf(answer->reason, sizeof answer->reason, "libcurl has no memory");
+        return 0;
+    }
     int error = c->is_under_way ? 0 : begin(c, request, answer);
     if (error != 0) {
         end(c);
@@ -385,7 +454,7 @@ static int exchange(void *context, const push_request *request, push_answer *ans
 static void wait_until(void *context, uint64_t until_ns)
 {
     curl_state *c = context;
-    while (!was_woken(c) && now_ns(NULL) < until_ns) {
+    while (is_ready(c) && !was_woken(c) && now_ns(NULL) < until_ns) {
         poll_until(c, until_ns);
     }
 }
@@ -394,7 +463,11 @@ static void wake(void *context)
 {
     curl_state *c = context;
     __atomic_store_n(&c->is_woken, true, __ATOMIC_RELEASE);
-    c->call.multi_wakeup(c->multi);
+    pthread_mutex_lock(&c->lock);
+    if (c->multi != NULL) {
+        c->call.multi_wakeup(c->multi);
+    }
+    pthread_mutex_unlock(&c->lock);
 }
 
 static uint64_t chance(void *context)
@@ -408,36 +481,22 @@ static uint64_t chance(void *context)
 
 /* ---- life ---- */
 
-static void set_for_all(curl_state *c, const char *ca_file)
+static void park(void *context)
 {
-    const curl_calls *call = &c->call;
-    call->easy_setopt(c->easy, OPTION_NO_SIGNAL, 1L);
-    call->easy_setopt(c->easy, OPTION_HTTP_VERSION, (long)HTTP_1_1);
-    call->easy_setopt(c->easy, OPTION_PROTOCOLS, (long)PROTOCOLS_HTTP);
-    call->easy_setopt(c->easy, OPTION_TIMEOUT_MS, (long)TIMEOUT_MS);
-    call->easy_setopt(c->easy, OPTION_CONNECT_TIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
-    call->easy_setopt(c->easy, OPTION_BUFFER_SIZE, (long)BUFFER_BYTES);
-    call->easy_setopt(c->easy, OPTION_UPLOAD_BUFFER_SIZE, (long)BUFFER_BYTES);
-    call->easy_setopt(c->easy, OPTION_USER_AGENT, "libpprof-push");
-    call->easy_setopt(c->easy, OPTION_ERROR_BUFFER, c->error);
-    call->easy_setopt(c->easy, OPTION_WRITE_FUNCTION, take_body);
-    call->easy_setopt(c->easy, OPTION_WRITE_DATA, c);
-    call->easy_setopt(c->easy, OPTION_PROXY, ""); /* that of the environment is not meant for us */
-    if (ca_file != NULL) {
-        call->easy_setopt(c->easy, OPTION_CA_FILE, ca_file); /* libcurl copies texts */
+    curl_state *c = context;
+    if (c->multi == NULL) {
+        return;
     }
+    end(c);
+    c->call.easy_cleanup(c->easy);
+    c->call.multi_cleanup(exchange_multi(c, NULL));
+    c->easy = NULL;
 }
 
 static void close_all(void *context)
 {
     curl_state *c = context;
-    end(c);
-    if (c->easy != NULL) {
-        c->call.easy_cleanup(c->easy);
-    }
-    if (c->multi != NULL) {
-        c->call.multi_cleanup(c->multi);
-    }
+    park(c);
     if (c->addresses != NULL) {
         c->call.list_free(c->addresses);
     }
@@ -447,6 +506,8 @@ static void close_all(void *context)
     free(c->token);
     free(c->token_file);
     free(c->tenant);
+    free(c->ca_file);
+    pthread_mutex_destroy(&c->lock);
     free(c);
 }
 
@@ -456,36 +517,27 @@ static bool copy(const char *text, char **to)
     return *to != NULL || text == NULL;
 }
 
-static bool begin_all(curl_state *c, const push_settings *settings)
-{
-    c->multi = c->call.multi_init();
-    c->easy = c->call.easy_init();
-    return c->multi != NULL && c->easy != NULL && copy(settings->token_file, &c->token_file) &&
-           copy(settings->token, &c->token) && copy(settings->tenant, &c->tenant);
-}
-
 int push_curl_open(const push_settings *settings, const push_target *target,
                    push_transport *transport, char why[PUSH_WHY_BYTES])
 {
     curl_state *c = calloc(1, sizeof *c);
     int error = c != NULL ? load(&c->call, why) : -ENOMEM;
-    if (error == 0 && !begin_all(c, settings)) {
-        close_all(c);
-        c = NULL;
-        error = -ENOMEM;
-    }
     if (error != 0) {
         free(c);
-        if (error == -ENOMEM) {
-            snprintf(why, PUSH_WHY_BYTES, "no memory");
-        }
         return error;
     }
+    pthread_mutex_init(&c->lock, NULL);
     c->target = *target;
-    set_for_all(c, settings->ca_file);
+    if (!copy(settings->token_file, &c->token_file) || !copy(settings->token, &c->token) ||
+        !copy(settings->tenant, &c->tenant) || !copy(settings->ca_file, &c->ca_file)) {
+        close_all(c);
+        snprintf(why, PUSH_WHY_BYTES, "no memory");
+        return -ENOMEM;
+    }
     *transport = (push_transport){.exchange = exchange,
                                   .wait = wait_until,
                                   .wake = wake,
+                                  .park = park,
                                   .close = close_all,
                                   .now_ns = now_ns,
                                   .chance = chance,

@@ -2,7 +2,7 @@
  *
  * entry.c: see entry.h.
  *
- * Tested by: unit.push_spool
+ * Tested by: unit.cmd_push_spool
  */
 #include "push/entry.h"
 

@@ -16,8 +16,12 @@ typedef struct push_format {
     const char
         *probe; /* the body of a request that changes nothing; NULL: the server is not asked */
     size_t probe_size;
-    const char *accepted; /* the content type of an answer that has accepted all; NULL: any */
-    size_t entries;       /* at most, in a request */
+    const char *probe_answer; /* the text of an answer 400 to the probe; NULL: it is accepted */
+    const char *accepted;     /* the content type of an answer that has accepted all; NULL: any */
+    size_t entries;           /* at most, in a request */
+    /* Of a request that it refuses, the server keeps the profiles that are good: they are not sent again. */
+    bool keeps_good;
+    int64_t oldest_s; /* what is older is likely to be refused, and goes alone; 0: no age is */
     /* Writes the request for the entries of the list, `count` of them. What follows `path` in the
      * request's own path goes to `query`. 0, -EBADMSG: the first one's profile cannot be read, or
      * -ENOMEM. */

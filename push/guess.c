@@ -2,7 +2,7 @@
  *
  * guess.c: see guess.h.
  *
- * Tested by: unit.push_sender, e2e.push
+ * Tested by: unit.cmd_push_sender, e2e.push
  */
 #include "push/guess.h"
 
@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const push_format *const push_formats[] = {&push_format_pyroscope, &push_format_parca, NULL};
+const push_format *const push_formats[] = {&push_format_pyroscope, &push_format_parca,
+                                           &push_format_otlp, NULL};
 
 const push_format *push_format_named(const char *name)
 {
@@ -39,7 +40,9 @@ static int ask(push_guess *g, const push_transport *t, uint64_t until_ns)
                                   .body = format->probe,
                                   .size = format->probe_size};
     int error = t->exchange(t->context, &request, &g->answer, until_ns);
-    if (error == 0 && push_judge(format, &g->answer) == PUSH_SENT) {
+    bool is_refused_as_known = format->probe_answer != NULL && g->answer.status == 400 &&
+                               strstr(g->answer.reason, format->probe_answer) != NULL;
+    if (error == 0 && (is_refused_as_known || push_judge(format, &g->answer) == PUSH_SENT)) {
         g->found = format;
     }
     return error;

@@ -2,7 +2,7 @@
  *
  * names.c: see names.h.
  *
- * Tested by: unit.push_formats
+ * Tested by: unit.cmd_push_formats
  */
 #include "push/names.h"
 

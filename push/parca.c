@@ -2,7 +2,7 @@
  *
  * parca.c: requests to Parca's WriteRaw, in JSON: its gateway takes no other form over plain HTTP.
  *
- * Tested by: unit.push_formats, e2e.push
+ * Tested by: unit.cmd_push_formats, e2e.push
  */
 #include "push/format.h"
 #include "push/names.h"
@@ -54,6 +54,7 @@ const push_format push_format_parca = {
     .content_type = "application/json",
     .probe = "{}",
     .probe_size = 2,
+    .probe_answer = "\"code\"",
     .accepted = "application/json",
     .entries = 16,
     .encode = encode,

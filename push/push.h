@@ -84,13 +84,20 @@ void push_pump(push_sender *sender, uint64_t until_ns);
 /* The same, but returns as soon as nothing is left to send. True if nothing is left. */
 bool push_flush(push_sender *sender, uint64_t until_ns);
 
+/* For a process that ends: sends at once, whatever went wrong before, and gives up at the first failure. */
+bool push_drain(push_sender *sender, uint64_t until_ns);
+
+/* Closes all descriptors; the next call opens what it needs, on whichever thread it is. A request that
+ * is under way is sent again. */
+void push_park(push_sender *sender);
+
 /* Has the present or the next push_pump() or push_flush() return. */
 void push_wake(push_sender *sender);
 
 /* ---- counters ---- */
 
 typedef struct push_counters {
-    uint64_t added, sent, lost; /* profiles; what the spool had before counts as added */
+    uint64_t added, sent, lost; /* profiles; some that are sent were in the spool before */
     uint64_t retried;           /* requests that had to be sent again */
     uint64_t queued;            /* profiles, in memory and in the spool */
     uint64_t queued_bytes;

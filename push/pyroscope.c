@@ -5,7 +5,7 @@
  * The label __delta__ says that values are those of the time of the profile: the server would subtract
  * one profile of allocations from the next otherwise.
  *
- * Tested by: unit.push_formats, e2e.push
+ * Tested by: unit.cmd_push_formats, e2e.push
  */
 #include "push/format.h"
 #include "push/names.h"
@@ -88,7 +88,10 @@ const push_format push_format_pyroscope = {
     .path = "/push.v1.PusherService/Push",
     .content_type = "application/proto",
     .probe = "",
+    .probe_answer = "invalid_argument",
     .accepted = "application/proto",
-    .entries = 1, /* of several it keeps some, and refuses the request for the others */
+    .entries = 16, /* it answers when it has stored all, which takes half a second */
+    .keeps_good = true,
+    .oldest_s = 3300,
     .encode = encode,
 };

@@ -2,7 +2,7 @@
  *
  * resource.c: see resource.h.
  *
- * Tested by: unit.push_resource
+ * Tested by: unit.cmd_push_formats
  */
 #include "push/resource.h"
 

@@ -2,7 +2,7 @@
  *
  * retry.c: see retry.h.
  *
- * Tested by: unit.push_retry
+ * Tested by: unit.cmd_push_sender
  */
 #include "push/retry.h"
 

@@ -10,7 +10,7 @@
  * spool, if there is one.
  *
  * Locks: `lock`, for the queue, the spool and the counters; never held while a request is under way.
- * Tested by: unit.push_sender, e2e.push, e2e.push_trouble
+ * Tested by: unit.cmd_push_sender, e2e.push, e2e.push_trouble
  */
 #include "push/sender.h"
 
@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { ENTRY_MAX = 64 << 20, PATH_BYTES = 1024, MESSAGE_BYTES = 1024 };
 
@@ -214,16 +215,28 @@ static size_t entries_wanted(const push_sender *s)
     return s->alone > 0 ? 1 : s->format->entries;
 }
 
+/* By the wall clock, as the server sees it. */
+static bool is_old(const push_sender *s, const push_entry *entry)
+{
+    return s->format->oldest_s != 0 &&
+           entry->profile.end_ns / 1000000000 < time(NULL) - s->format->oldest_s;
+}
+
+/* What is old comes first. */
+static bool may_grow(const push_sender *s)
+{
+    return s->batch.count == 0 || (s->batch.count < entries_wanted(s) && !is_old(s, s->batch.last));
+}
+
 static bool has_room(const push_sender *s, size_t size)
 {
-    return s->batch.count == 0 ||
-           (s->batch.count < entries_wanted(s) && s->batch.bytes + size <= batch_bytes);
+    return may_grow(s) && (s->batch.count == 0 || s->batch.bytes + size <= batch_bytes);
 }
 
 static void take_from_spool(push_sender *s)
 {
     push_entry *entry = NULL;
-    while (s->batch.count < entries_wanted(s) && s->batch.bytes < batch_bytes &&
+    while (may_grow(s) && s->batch.bytes < batch_bytes &&
            (entry = push_spool_take(s->spool, now_ns(s))) != NULL) {
         append(&s->batch, entry);
     }
@@ -253,17 +266,23 @@ static void drop_batch(push_sender *s)
     push_body_release(&s->body);
 }
 
+/* A profile that was taken from the spool is there again. */
+static void return_to_spool(push_sender *s)
+{
+    if (s->is_from_spool) {
+        push_spool_keep_taken(s->spool);
+        empty(&s->batch);
+        push_body_release(&s->body);
+        s->is_from_spool = false;
+    }
+}
+
 /* Sends the profiles of the batch one by one: one of them is to blame. */
 static void scatter(push_sender *s)
 {
     s->alone = s->batch.count;
-    if (s->is_from_spool) {
-        push_spool_keep_taken(s->spool);
-        empty(&s->batch);
-        s->is_from_spool = false;
-    } else {
-        prepend(&s->waiting, &s->batch);
-    }
+    return_to_spool(s);
+    prepend(&s->waiting, &s->batch);
     push_body_release(&s->body);
 }
 
@@ -312,7 +331,7 @@ static void fail_for_ever(push_sender *s, const push_answer *answer)
 {
     char reason[PUSH_REASON_BYTES + 64];
     s->failures = 0; /* the server is there */
-    if (s->batch.count > 1) {
+    if (s->batch.count > 1 && !s->format->keeps_good) {
         scatter(s);
         return;
     }
@@ -443,10 +462,31 @@ bool push_flush(push_sender *s, uint64_t until_ns)
     return !has_work(s);
 }
 
+bool push_drain(push_sender *s, uint64_t until_ns)
+{
+    s->failures = 0;
+    was_woken(s);
+    while (has_work(s) && !is_failing(s) && now_ns(s) < until_ns) {
+        step(s, until_ns);
+    }
+    return !has_work(s);
+}
+
 void push_wake(push_sender *s)
 {
     __atomic_store_n(&s->is_woken, true, __ATOMIC_RELEASE);
     s->transport.wake(s->transport.context);
+}
+
+void push_park(push_sender *s)
+{
+    s->transport.park(s->transport.context);
+    pthread_mutex_lock(&s->lock);
+    return_to_spool(s);
+    if (s->spool != NULL) {
+        push_spool_park(s->spool);
+    }
+    pthread_mutex_unlock(&s->lock);
 }
 
 push_counters push_count(const push_sender *sender)
@@ -492,13 +532,9 @@ int push_sender_open(const push_settings *settings, const push_format *format,
     return 0;
 }
 
-/* The batch of the spool stays there. */
 static void keep_all(push_sender *s)
 {
-    if (s->is_from_spool) {
-        push_spool_keep_taken(s->spool);
-        empty(&s->batch);
-    }
+    return_to_spool(s);
     prepend(&s->waiting, &s->batch);
     while (s->waiting.first != NULL) {
         spill(s, take_first(&s->waiting));

@@ -3,7 +3,7 @@
  * spool.c: see spool.h.
  *
  * Owns: the folder's descriptor; the files that were taken, with their locks.
- * Tested by: unit.push_spool, e2e.push_trouble
+ * Tested by: unit.cmd_push_spool, e2e.push_trouble
  */
 #include "push/spool.h"
 
@@ -30,7 +30,8 @@ typedef struct spooled {
 } spooled;
 
 struct push_spool {
-    int folder;
+    char *path;
+    int folder; /* -1: closed */
     uint64_t max_bytes, bytes;
     unsigned number; /* of the last file that was written */
     spooled *files;  /* by time, without those that were taken */
@@ -96,6 +97,14 @@ static void look_at(push_spool *s, const char *name)
     } else if (is_file_name(name) && !is_taken(s, name)) {
         list(s, name, (uint64_t)status.st_size);
     }
+}
+
+static bool is_open(push_spool *s)
+{
+    if (s->folder < 0) {
+        s->folder = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    }
+    return s->folder >= 0;
 }
 
 /* Other processes write there, too. */
@@ -208,10 +217,14 @@ int push_spool_put(push_spool *s, const push_entry *entry, uint64_t now_ns, uint
 {
     char name[NAME_BYTES];
     *dropped = 0;
-    look_if_stale(s, now_ns);
-    while (s->bytes + entry->size > s->max_bytes && drop_oldest(s, dropped)) {
+    if (!is_open(s)) {
+        *dropped = 1;
+        return -errno;
     }
+    look_if_stale(s, now_ns);
     int error = entry->size <= s->max_bytes ? 0 : -EFBIG;
+    while (error == 0 && s->bytes + entry->size > s->max_bytes && drop_oldest(s, dropped)) {
+    }
     snprintf(name, sizeof name, "%020lld.%d.%06u.push", (long long)entry->profile.end_ns,
              (int)getpid(), ++s->number);
     error = error == 0 ? write_file(s, entry, name) : error;
@@ -251,6 +264,9 @@ static push_entry *read_entry(int fd)
 
 push_entry *push_spool_take(push_spool *s, uint64_t now_ns)
 {
+    if (!is_open(s)) {
+        return NULL;
+    }
     look_if_stale(s, now_ns);
     while (s->count > 0 && s->taken_count < TAKEN) {
         spooled file = s->files[0];
@@ -304,34 +320,41 @@ int push_spool_open(const char *folder, uint64_t max_bytes, push_spool **spool,
                     char why[PUSH_WHY_BYTES])
 {
     push_spool *s = calloc(1, sizeof *s);
-    if (s == NULL) {
+    char *path = strdup(folder);
+    if (s == NULL || path == NULL) {
+        free(s);
+        free(path);
         snprintf(why, PUSH_WHY_BYTES, "no memory");
         return -ENOMEM;
     }
+    *s = (push_spool){.path = path, .folder = -1, .max_bytes = max_bytes};
     (void)mkdir(folder, 0700);
-    s->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool is_usable = s->folder >= 0 && faccessat(s->folder, ".", W_OK | X_OK, AT_EACCESS) == 0;
-    if (!is_usable) {
+    if (!is_open(s) || faccessat(s->folder, ".", W_OK | X_OK, AT_EACCESS) != 0) {
         int error = -errno;
         snprintf(why, PUSH_WHY_BYTES, "the spool %.300s: %.100s", folder, strerror(-error));
-        if (s->folder >= 0) {
-            close(s->folder);
-        }
-        free(s);
+        push_spool_close(s);
         return error;
     }
-    s->max_bytes = max_bytes;
     look(s, 0);
     s->has_looked = false; /* the first use looks again */
     *spool = s;
     return 0;
 }
 
+void push_spool_park(push_spool *s)
+{
+    push_spool_keep_taken(s);
+    if (s->folder >= 0) {
+        close(s->folder);
+    }
+    s->folder = -1;
+}
+
 void push_spool_close(push_spool *s)
 {
     if (s != NULL) {
-        push_spool_keep_taken(s);
-        close(s->folder);
+        push_spool_park(s);
+        free(s->path);
         free(s->files);
         free(s);
     }

@@ -20,6 +20,9 @@ int push_spool_open(const char *folder, uint64_t max_bytes, push_spool **spool,
                     char why[PUSH_WHY_BYTES]);
 void push_spool_close(push_spool *spool);
 
+/* Has what was taken stay, and closes the folder, which the next call opens again. */
+void push_spool_park(push_spool *spool);
+
 /* Writes a file. 0 or -errno. *dropped: how many profiles had to go, others or this one. */
 int push_spool_put(push_spool *spool, const push_entry *entry, uint64_t now_ns, uint64_t *dropped);
 

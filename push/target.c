@@ -2,7 +2,7 @@
  *
  * target.c: see target.h.
  *
- * Tested by: unit.push_target
+ * Tested by: unit.cmd_push_formats
  */
 #include "push/target.h"
 

@@ -34,6 +34,9 @@ typedef struct push_transport {
     /* Waits until `until_ns`, or for wake(). */
     void (*wait)(void *context, uint64_t until_ns);
     void (*wake)(void *context); /* on any thread */
+    /* Closes what belongs to the calling thread: its descriptors. The next call opens it again, also on
+     * another thread. A request under way is forgotten. */
+    void (*park)(void *context);
     void (*close)(void *context);
     uint64_t (*now_ns)(void *context); /* monotonic */
     uint64_t (*chance)(void *context); /* a random number */

@@ -52,7 +52,8 @@ typedef struct request {
 
 /* ---- one profile ---- */
 
-static const char *kind_of(const cp_profile *p)
+/* The types do not tell a profile of waits from the other one: the file's name does, if it is ours. */
+static const char *kind_of(const cp_profile *p, const char *path)
 {
     static const struct {
         const char *type, *kind;
@@ -62,13 +63,15 @@ static const char *kind_of(const cp_profile *p)
                  {"contentions", "block"},
                  {"wall", "wall"},
                  {"leaked_space", "leak"},
-                 {"goroutine", "goroutine"}};
+                 {"goroutine", "goroutine"},
+                 {"thread", "goroutine"}};
 
     for (uint32_t i = 0; i < p->sample_type_count; i++) {
         const char *type = cp_profile_text(p, p->sample_types[i].type);
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
             if (strcmp(type, kinds[k].type) == 0) {
-                return kinds[k].kind;
+                bool is_mutex = strcmp(kinds[k].kind, "block") == 0 && strstr(path, "mutex");
+                return is_mutex ? "mutex" : kinds[k].kind;
             }
         }
     }
@@ -85,10 +88,17 @@ static char *program_of(const cp_profile *p, const char *path)
     return cp_heap_copy(name, length);
 }
 
-/* Parca ends if a profile has no period type. Servers want a time. */
+/* Servers know threads by the name that Go has for them. Parca ends if a profile has no period type.
+ * Servers want a time. */
 static void complete(cp_profile *p)
 {
     struct timespec now;
+    cp_string goroutine = cp_strings_put(&p->strings, "goroutine");
+
+    if (p->sample_type_count == 1 &&
+        strcmp(cp_profile_text(p, p->sample_types[0].type), "thread") == 0) {
+        p->sample_types[0].type = p->period_type.type = goroutine;
+    }
 
     if (!*cp_profile_text(p, p->period_type.type) && p->sample_type_count) {
         p->period_type = p->sample_types[p->sample_type_count - 1];
@@ -132,7 +142,7 @@ static int add(const request *r, push_sender *sender, const char *path, cp_profi
         cp_gzip_compress(plain.data, plain.size, &packed);
         const push_profile profile = {.data = packed.data,
                                       .size = packed.length,
-                                      .kind = r->kind ? r->kind : kind_of(p),
+                                      .kind = r->kind ? r->kind : kind_of(p, path),
                                       .labels = resource.labels,
                                       .label_count = resource.count,
                                       .begin_ns = p->time_nanos,
@@ -180,11 +190,14 @@ static int push_files(const request *r, const cp_operands *files, double seconds
         status = add_file(r, sender, files->values[i], error);
         push_flush(sender, until_ns);
     }
+    push_flush(sender, until_ns); /* also what the spool has */
     push_counters counters = push_count(sender);
     push_close(sender);
     if (status == 0 && (counters.lost || counters.queued)) {
-        status = cp_fail(error, "push: of %llu profiles the server has taken %llu",
-                         (unsigned long long)counters.added, (unsigned long long)counters.sent);
+        status = cp_fail(error, "push: %llu of the profiles were not sent: %s",
+                         (unsigned long long)(counters.lost + counters.queued),
+                         r->settings.spool && !counters.lost ? "the spool has them"
+                                                             : "they are lost to the server");
     }
     return status;
 }

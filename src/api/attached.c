@@ -21,6 +21,7 @@
 #include "sys/tasks.h"
 #include "web/control_option.h"
 #include "web/http_door.h"
+#include "web/push_option.h"
 
 #include <errno.h>
 
@@ -114,6 +115,7 @@ void pp_attached_end(void)
         return;
     }
     pp_moments_end(true);
+    pp_push_option_end();
     pp_http_door_before_confinement();
     pp_lock_take(&pp_all.asking, pp_task_self());
     pp_control_option_forget();

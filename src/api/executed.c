@@ -18,6 +18,7 @@
 #include "web/control_option.h"
 #include "web/http_door.h"
 #include "web/http_events.h"
+#include "web/push_option.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -155,12 +156,14 @@ void pp_executed_before(pp_exec *exec)
 {
     const pp_exec_target target = {exec->folder, exec->path, exec->search};
     bool follows = follows_exec();
-    pp_exec_verdict verdict =
-        follows || pp_http_events() != NULL ? pp_exec_inspect(&target) : PP_EXEC_ABSENT;
+    pp_exec_verdict verdict = follows || pp_http_events() != NULL || pp_push_option_is_on()
+                                  ? pp_exec_inspect(&target)
+                                  : PP_EXEC_ABSENT;
     if (verdict == PP_EXEC_ABSENT) {
         return;
     }
     pp_http_door_before_exec();
+    pp_push_option_flush();
     if (!follows) {
         return;
     }

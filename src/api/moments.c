@@ -14,16 +14,24 @@
 #include "sys/clock.h"
 #include "sys/log.h"
 #include "sys/tasks.h"
+#include "web/push_option.h"
 
 #include <errno.h>
 
+static void at_end_of_duration(void);
 static void at_interval(void);
 
 static struct {
     pp_worker duration, interval;
     uint64_t deadline_ns; /* the end of the duration; 0: no duration is wanted */
     bool has_signal;      /* the handler of `signal` is installed */
-} state = {.duration = {.work = pp_all_end_duration}, .interval = {.work = at_interval}};
+} state = {.duration = {.work = at_end_of_duration}, .interval = {.work = at_interval}};
+
+static void at_end_of_duration(void)
+{
+    pp_push_option_flush(); /* before the kinds stop */
+    pp_all_end_duration();
+}
 
 static void wait_for_deadline(void)
 {
@@ -69,7 +77,8 @@ static void at_interval(void)
 
 void pp_moments_number_files(const pp_options *options)
 {
-    if ((options->interval_ns != 0 || options->dump_signal != 0) && !pp_output_has_template()) {
+    if ((options->interval_ns != 0 || options->dump_signal != 0) && !pp_output_has_template() &&
+        pp_output_has_default()) {
         pp_output_set_template("/tmp/%e.%p.%k.%n.pb.gz");
     }
 }
@@ -80,8 +89,8 @@ static int wait_for_dumps(void)
     const pp_options *o = &pp_all.options;
     int signal_error =
         o->dump_signal != 0 && !state.has_signal ? pp_toggle_begin(o->dump_signal, at_signal) : 0;
-    int interval_error =
-        o->interval_ns != 0 ? pp_worker_begin_each(&state.interval, o->interval_ns) : 0;
+    bool is_ours = o->interval_ns != 0 && !pp_push_option_is_on(); /* else it is that of pushes */
+    int interval_error = is_ours ? pp_worker_begin_each(&state.interval, o->interval_ns) : 0;
     state.has_signal |= o->dump_signal != 0 && signal_error == 0;
     interval_error = interval_error == -EBUSY ? 0 : interval_error; /* the first one goes on */
     if (signal_error != 0) {

@@ -20,6 +20,7 @@
 #include "sys/recorder.h"
 #include "web/control_option.h"
 #include "web/http_option.h"
+#include "web/push_option.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -223,12 +224,51 @@ static int take_until(pp_options *options, const char *value)
     return read_part(value, '\0', &options->until_ns) != NULL ? 0 : -EINVAL;
 }
 
-/* A word that a later version will know. */
-static int take_later(pp_options *options, const char *value)
+/* Files are for those who name them. */
+static int take_push(pp_options *options, const char *value)
 {
     (void)options;
-    (void)value;
-    return -ENOTSUP;
+    int error = pp_push_option_take(PP_PUSH_URL, value);
+    if (error == 0) {
+        pp_output_leave_out_default();
+    }
+    return error;
+}
+
+static int take_push_to(pp_options *options, const char *value)
+{
+    (void)options;
+    return pp_push_option_take(PP_PUSH_TO, value);
+}
+
+static int take_push_token(pp_options *options, const char *value)
+{
+    (void)options;
+    return pp_push_option_take(PP_PUSH_TOKEN, value);
+}
+
+static int take_push_tenant(pp_options *options, const char *value)
+{
+    (void)options;
+    return pp_push_option_take(PP_PUSH_TENANT, value);
+}
+
+static int take_push_ca(pp_options *options, const char *value)
+{
+    (void)options;
+    return pp_push_option_take(PP_PUSH_CA, value);
+}
+
+static int take_push_spool(pp_options *options, const char *value)
+{
+    (void)options;
+    return pp_push_option_take(PP_PUSH_SPOOL, value);
+}
+
+static int take_service(pp_options *options, const char *value)
+{
+    (void)options;
+    return pp_push_option_take(PP_PUSH_SERVICE, value);
 }
 
 static const option table[] = {
@@ -246,7 +286,13 @@ static const option table[] = {
     {"signal", take_signal, "signal=USR2, or USR1, HUP, a number"},
     {"interval", take_interval, "interval=60s, or ms, m, h"},
     {"otel", take_otel, "otel, otel=process or otel=thread"},
-    {"push", take_later, NULL},
+    {"push", take_push, "push=http://HOST:PORT or push=https://HOST:PORT"},
+    {"push-to", take_push_to, "push-to=pyroscope, parca or otlp"},
+    {"push-token", take_push_token, "push-token=FILE"},
+    {"push-tenant", take_push_tenant, "push-tenant=ID"},
+    {"push-ca", take_push_ca, "push-ca=FILE"},
+    {"push-spool", take_push_spool, "push-spool=FOLDER"},
+    {"service", take_service, "service=NAME"},
 };
 
 static const option *find_option(const char *name)
@@ -360,7 +406,8 @@ static void take_word(pp_options *options, char *word)
     }
     int error = apply_word(options, name, value, &usage);
     if (error != 0) {
-        complain(options, word, usage, error);
+        bool may_be_secret = strncmp(name, "push", 4) == 0;
+        complain(options, may_be_secret ? name : word, usage, error);
     }
 }
 

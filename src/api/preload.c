@@ -43,6 +43,7 @@
 #include "web/control_routes.h"
 #include "web/http_door.h"
 #include "web/http_option.h"
+#include "web/push_option.h"
 
 #include "pprof.h"
 
@@ -67,6 +68,7 @@ static void after_fork_in_child(void)
     pp_otel_after_fork_in_child(pp_all.options.subprocesses);
     pp_http_door_after_fork_in_child();
     pp_control_option_after_fork_in_child(pp_all.options.subprocesses);
+    pp_push_option_after_fork_in_child(pp_all.options.subprocesses);
     pp_executed_tell_child();
 }
 
@@ -93,6 +95,7 @@ static void before_confinement(void)
     }
     pp_otel_before_confinement();
     pp_moments_end(false);
+    pp_push_option_end();
     pp_http_door_before_confinement();
     if (pp_all_confine()) {
         pp_text text = PP_TEXT_INIT;
@@ -108,6 +111,7 @@ static void before_confinement(void)
 
 static void at_end(const void *interrupted)
 {
+    pp_push_option_end();
     pp_all_write(false, interrupted);
     pp_http_door_at_end();
     pp_executed_tell_end();
@@ -201,6 +205,7 @@ __attribute__((constructor)) static void at_load(void)
     pp_moments_begin();
     pp_http_option_start();
     pp_control_option_start();
+    pp_push_option_start(pp_all.options.interval_ns, false);
     pp_executed_init();
     bind_calls();
     errno = saved_errno;
@@ -246,7 +251,9 @@ int pp_preload_apply(const pp_options *wanted)
     int dump_error = pp_moments_begin();
     int http_error = pp_http_option_start();
     int control_error = pp_control_option_start();
-    const int errors[] = {start_error, otel_error, dump_error, http_error, control_error};
+    int push_error = pp_push_option_start(wanted->interval_ns, true);
+    const int errors[] = {start_error, otel_error,    dump_error,
+                          http_error,  control_error, push_error};
     int before = pp_all.cancel_state;
     pp_lock_release(&pp_all.asking);
     pthread_setcancelstate(before, NULL);

@@ -95,6 +95,11 @@ typedef struct pp_timed_profile {
     /* Writes what has been counted since the sampler started, which goes on. `arena`: until the
      * return. 0 or -errno; -ESRCH: no profile runs. */
     int (*write_so_far)(pp_timed_labels labels, pp_arena *arena, pprof_writer writer);
+    /* Fills in the same, with labels, for the difference of two moments. `time_ns` is that of the
+     * sampler's start: only what has the same can be subtracted. */
+    int (*build_so_far)(pp_arena *arena, struct pp_profile *profile);
+    /* Completes such a difference. 0 or -ENOMEM. NULL: it is complete. */
+    int (*complete)(pp_arena *arena, struct pp_profile *profile);
 } pp_timed_profile;
 
 /* A text that is no profile, for those who look at the program. */

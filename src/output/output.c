@@ -46,6 +46,7 @@ static struct {
     own_file own_files[OWN_FILES];
     unsigned counter; /* of profiles; %n */
     bool several_kinds;
+    bool has_no_default;
 } state;
 
 void pp_output_init(void)
@@ -118,6 +119,24 @@ int pp_output_has_template(void)
 const char *pp_output_template(void)
 {
     return state.template;
+}
+
+void pp_output_leave_out_default(void)
+{
+    state.has_no_default = true;
+}
+
+bool pp_output_has_default(void)
+{
+    return !state.has_no_default;
+}
+
+/* Whether profiles of this kind are written at all. */
+static bool has_place(const char *kind)
+{
+    const own_file *own = find_own(kind);
+    return !state.has_no_default || pp_output_has_template() || pp_recorder_is_there() ||
+           (own != NULL && own->kind != NULL);
 }
 
 void pp_output_distinguish_kinds(void)
@@ -336,6 +355,9 @@ int pp_output_put(pp_output *output, const char *kind, uint64_t patience_ns,
                   pp_output_source *source, const void *context)
 {
     putting p = {output, kind, patience_ns, source, context, 0};
+    if (!has_place(kind)) {
+        return 0;
+    }
     pp_apart(put, &p);
     return p.error;
 }

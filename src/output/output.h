@@ -13,6 +13,7 @@
 
 #include "pprof.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,6 +48,11 @@ int pp_output_has_template(void);
 
 /* The template; "": none was set. */
 const char *pp_output_template(void);
+
+/* From now on, profiles that no file was named for are not written to any: another way was chosen for
+ * them. */
+void pp_output_leave_out_default(void);
+bool pp_output_has_default(void);
 
 /*
  * Profiles of several kinds will be written: if the template has no %k, the kind is inserted before
@@ -84,7 +90,8 @@ pprof_writer pp_output_writer(pp_output *output, uint64_t patience_ns);
 
 /*
  * Opens, calls source() to write, and closes. If the socket of `cpprof record` does not take the
- * profile, it goes to the file. 0 or -errno; the path is filled in, for messages.
+ * profile, it goes to the file. 0 or -errno; the path is filled in, for messages. 0 and no call where
+ * profiles of this kind are not written.
  */
 typedef int pp_output_source(pprof_writer writer, const void *context);
 int pp_output_put(pp_output *output, const char *kind, uint64_t patience_ns,

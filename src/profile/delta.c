@@ -167,3 +167,44 @@ int pp_profile_subtract(pp_profile *profile, const pp_profile *before, pp_arena 
     add_negative(&samples, &e);
     return pp_samples_give(&samples, type_shown_first(profile), arena, profile);
 }
+
+/* ---- a copy ---- */
+
+static const char *copy_text(const char *text, pp_arena *arena)
+{
+    return text != NULL ? pp_arena_text(arena, text, strlen(text)) : NULL;
+}
+
+static const pp_sample_label *copy_labels(const pp_profile_sample *sample, pp_arena *arena)
+{
+    pp_sample_label *labels = pp_arena_array(arena, sample->label_count, sizeof *labels);
+    for (uint32_t i = 0; labels != NULL && i < sample->label_count; i++) {
+        labels[i] = sample->labels[i];
+        labels[i].key = copy_text(labels[i].key, arena);
+        labels[i].text = copy_text(labels[i].text, arena);
+        labels[i].unit = copy_text(labels[i].unit, arena);
+    }
+    return labels;
+}
+
+static const uintptr_t *copy_stack(const pp_profile_sample *sample, pp_arena *arena)
+{
+    uintptr_t *pc = pp_arena_array(arena, sample->depth, sizeof *pc);
+    if (pc != NULL && sample->depth > 0) {
+        memcpy(pc, sample->pc, sample->depth * sizeof *pc);
+    }
+    return pc;
+}
+
+int pp_profile_copy_samples(const pp_profile *profile, pp_arena *arena, pp_profile *copy)
+{
+    pp_profile_sample *samples = pp_arena_array(arena, profile->sample_count, sizeof *samples);
+    for (size_t i = 0; samples != NULL && i < profile->sample_count; i++) {
+        samples[i] = profile->samples[i];
+        samples[i].pc = copy_stack(&profile->samples[i], arena);
+        samples[i].labels = copy_labels(&profile->samples[i], arena);
+    }
+    *copy = *profile;
+    copy->samples = samples;
+    return arena->failed ? -ENOMEM : 0;
+}

@@ -20,4 +20,8 @@
  */
 int pp_profile_subtract(pp_profile *profile, const pp_profile *before, pp_arena *arena);
 
+/* Copies the samples with their stacks and labels: all that a later pp_profile_subtract() needs of
+ * `before`, and the rest of the profile as it is. `copy` may be `profile`. 0 or -ENOMEM. */
+int pp_profile_copy_samples(const pp_profile *profile, pp_arena *arena, pp_profile *copy);
+
 #endif

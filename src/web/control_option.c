@@ -70,11 +70,12 @@ static int find_server(void)
         state.end = pprof_control_end;
     }
     if (state.serve == NULL) {
-        state.serve =
-            (serve_function *)(uintptr_t)pp_server_library_find("pprof_control_serve", refusal);
+        state.serve = (serve_function *)(uintptr_t)pp_server_library_find(
+            PP_HTTP_LIBRARY, "pprof_control_serve", refusal);
     }
     if (state.serve != NULL && state.end == NULL) {
-        state.end = (end_function *)(uintptr_t)pp_server_library_find("pprof_control_end", refusal);
+        state.end = (end_function *)(uintptr_t)pp_server_library_find(PP_HTTP_LIBRARY,
+                                                                      "pprof_control_end", refusal);
     }
     return state.serve != NULL ? 0 : -ENOENT;
 }

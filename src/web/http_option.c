@@ -86,7 +86,8 @@ static int serve(void)
 {
     serve_function *found = pprof_http_serve_opts;
     if (found == NULL) {
-        found = (serve_function *)(uintptr_t)pp_server_library_find(symbol_name, "http: no server");
+        found = (serve_function *)(uintptr_t)pp_server_library_find(PP_HTTP_LIBRARY, symbol_name,
+                                                                    "http: no server");
     }
     if (found == NULL) {
         return -ENOENT;

@@ -1,59 +1,71 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# test_push.sh: `cpprof push` to a receiver that knows what Pyroscope, Parca and OTLP take: which server it is, the names
-# of profiles and labels, and the same totals.
+# test_push.sh: `cpprof push` to what takes profiles as Pyroscope, Parca and OTLP do: which server it is, the names of
+# profiles and labels, and the same totals and functions.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
-# shellcheck source=test/e2e/push_receiver.sh
-. "$SRC/test/e2e/push_receiver.sh"
+# shellcheck source=test/e2e/fleet.sh
+. "$SRC/test/e2e/fleet.sh"
+# shellcheck source=test/e2e/push.sh
+. "$SRC/test/e2e/push.sh"
 
 for kind in cpu heap block mutex; do
     cp "$SRC/test/golden/go/$kind.pb.gz" .
 done
 
 # What is there is asked.
-for kind in pyroscope parca; do
-    start_receiver "$kind"
-    echo "$kind" >"$kind/kinds"
+for server in pyroscope parca otlp; do
+    receive "$server" "$server" --any-time
     OTEL_RESOURCE_ATTRIBUTES='deployment.environment=a%20b,service.name=other' \
-        "$cpprof" push --service shop --label zone=7 "$url" cpu.pb.gz heap.pb.gz block.pb.gz
-    "$cpprof" push --kind mutex "$url" mutex.pb.gz
+        "$cpprof" push --service shop --label zone=7 "$url" cpu.pb.gz heap.pb.gz block.pb.gz mutex.pb.gz
     stop_receiver
-    number=0
-    for name in process_cpu memory block mutex; do
-        number=$((number + 1))
-        expect_equal "$kind: the profile's name" "$name" "$(label __name__ "$kind/$number.json")"
-    done
-    expect_equal "$kind: the service" shop "$(label service_name $kind/1.json)"
-    expect_equal "$kind: an attribute" "a b" "$(label deployment_environment $kind/1.json)"
-    expect_equal "$kind: a label" 7 "$(label zone $kind/2.json)"
-    expect_equal "$kind: cpu" "$(total cpu cpu.pb.gz)" "$(total cpu $kind/1.pb)"
+    case $server in
+    otlp) service=service.name environment=deployment.environment ;;
+    *)
+        service=service_name environment=deployment_environment
+        for name in process_cpu memory block mutex; do
+            has_received "$server" $name 1 || fail "$server: no $name: $(cat "$server/received.jsonl")"
+        done
+        ;;
+    esac
+    last=$(wc -l <"$server/received.jsonl")
+    expect_equal "$server: the service" shop "$(sent_label "$server" "$last" $service)"
+    expect_equal "$server: an attribute" "a b" "$(sent_label "$server" "$last" $environment)"
+    expect_equal "$server: a label" 7 "$(sent_label "$server" "$last" zone)"
+    expect_equal "$server: cpu" "$(total cpu cpu.pb.gz)" "$(sent "$server" cpu)"
     for type in alloc_objects alloc_space inuse_objects inuse_space; do
-        expect_equal "$kind: $type" "$(total $type heap.pb.gz)" "$(total $type $kind/2.pb)"
+        expect_equal "$server: $type" "$(total $type heap.pb.gz)" "$(sent "$server" $type)"
     done
-    expect_equal "$kind: delay" "$(total delay mutex.pb.gz)" "$(total delay $kind/4.pb)"
-    "$cpprof" top -n 10 heap.pb.gz >before
-    "$cpprof" top -n 10 "$kind/2.pb" >after
-    cmp -s before after || fail "$kind: the functions differ: $(diff before after)"
+    expect_equal "$server: delay" $(($(total delay block.pb.gz) + $(total delay mutex.pb.gz))) "$(sent "$server" delay)"
 done
 
-# The URL's path says it, too.
-start_receiver path
+# What Pyroscope has is the whole profile.
+number=$(python3 -c 'import json
+for number, line in enumerate(open("pyroscope/received.jsonl"), 1):
+    if json.loads(line).get("labels", {}).get("__name__") == "memory":
+        print(number)')
+"$cpprof" top -n 20 heap.pb.gz | tail -n +3 >before
+"$cpprof" top -n 20 "pyroscope/$number.pb" | tail -n +3 >after
+cmp -s before after || fail "the functions differ: $(diff before after)"
+
+# The URL's path says what is there, too. Without a name the service is the program.
+receive parca path --any-time
 OTEL_SERVICE_NAME=from_name "$cpprof" push "$url/api/profiles/writeraw" cpu.pb.gz
-expect_equal "the path" /api/profiles/writeraw "$(sed 's/ .*//' path/requests)"
-expect_equal "OTEL_SERVICE_NAME" from_name "$(label service_name path/1.json)"
+expect_equal "requests" 1 "$(wc -l <path/received.jsonl)"
+expect_equal "OTEL_SERVICE_NAME" from_name "$(sent_label path 1 service_name)"
+"$cpprof" push --to parca --kind odd.kind "$url" cpu.pb.gz
+expect_equal "a kind" odd_kind "$(sent_label path 2 __name__)"
 
 # Nothing like that is there.
-echo >path/kinds
-expect_equal "status where no such server is" 1 "$(status "$cpprof" push --wait 1s "$url" cpu.pb.gz 2>err)"
+expect_equal "status of another path" 1 "$(status "$cpprof" push --wait 1s "$url/elsewhere" cpu.pb.gz 2>err)"
 expect_contains "the complaint" err "the server is none for"
 stop_receiver
 expect_equal "status where nothing is" 1 "$(status "$cpprof" push --wait 100ms "$url" cpu.pb.gz 2>err)"
-expect_contains "the complaint" err "of 1 profiles the server has taken 0"
+expect_contains "the complaint" err "1 of the profiles were not sent"
 
 # Bad words.
-for bad in "--to nowhere $url" "ftp://host" "http://" "http://host:port" "http://host/?a=b"; do
+for bad in "--to nowhere $url" "ftp://host" "http://" "http://host:port" "http://host/?a=b" "--label x $url"; do
     # shellcheck disable=SC2086 # one or more words
-    [ "$(status "$cpprof" push $bad cpu.pb.gz 2>err)" != 0 ] || fail "push $bad: no complaint"
+    [ "$(status "$cpprof" push --wait 10ms $bad cpu.pb.gz 2>err)" != 0 ] || fail "push $bad: no complaint"
 done

@@ -25,7 +25,7 @@ exists() {
 }
 
 count=0
-for source in $(find src http cmd remote -name '*.c' ! -path cmd/main.c | sort); do
+for source in $(find src http push cmd remote -name '*.c' ! -path cmd/main.c | sort); do
     count=$((count + 1))
     name=${source##*/}
     case $source in

@@ -132,6 +132,25 @@ static int write_so_far(pp_timed_labels labels, pp_arena *arena, pprof_writer wr
     return error;
 }
 
+typedef struct built {
+    pp_arena *arena;
+    pp_profile *profile;
+} built;
+
+static int build(const pp_cpu_result *result, void *context)
+{
+    const built *b = context;
+    int error = pp_cpu_profile_build(result, true, b->arena, b->profile);
+    /* The sampler may stop after the return, and free its stacks. */
+    return error != 0 ? error : pp_profile_copy_samples(b->profile, b->arena, b->profile);
+}
+
+static int build_so_far(pp_arena *arena, pp_profile *profile)
+{
+    built b = {arena, profile};
+    return pp_cpu_control_look(build, &b);
+}
+
 const pp_timed_profile pp_cpu_timed_profile = {
     .name = "profile",
     .about = "Where CPU time goes, in the next seconds=30. hz= is the number of samples a second.",
@@ -140,4 +159,5 @@ const pp_timed_profile pp_cpu_timed_profile = {
     .end = end,
     .cancel = cancel,
     .write_so_far = write_so_far,
+    .build_so_far = build_so_far,
 };

@@ -155,6 +155,26 @@ static int write_so_far(pp_timed_labels labels, pp_arena *arena, pprof_writer wr
     return write_encoded(&c, pp_wall_so_far(encode, &c), writer);
 }
 
+typedef struct built {
+    pp_arena *arena;
+    pp_profile *profile;
+} built;
+
+static int build(const pp_wall_counts *counts, void *context)
+{
+    const built *b = context;
+    int error = pp_wall_profile_build(counts, true, b->arena, b->profile);
+    b->profile->time_ns = counts->time_ns;
+    /* The last user may leave after the return. */
+    return error != 0 ? error : pp_profile_copy_samples(b->profile, b->arena, b->profile);
+}
+
+static int build_so_far(pp_arena *arena, pp_profile *profile)
+{
+    built b = {arena, profile};
+    return pp_wall_so_far(build, &b);
+}
+
 static const pp_timed_profile timed = {
     .name = "wall",
     .about = "Where time passes, running or waiting, in the next seconds=30.",
@@ -163,6 +183,8 @@ static const pp_timed_profile timed = {
     .end = end,
     .cancel = cancel,
     .write_so_far = write_so_far,
+    .build_so_far = build_so_far,
+    .complete = pp_wall_profile_count,
 };
 
 /* ---- the file ---- */

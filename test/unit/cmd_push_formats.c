@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_push_formats.c: what goes into a request: texts, names, labels, URLs; profiles that are none.
+ */
+#include "push/body.h"
+#include "push/format.h"
+#include "push/names.h"
+#include "push/pprof.h"
+#include "push/resource.h"
+#include "push/target.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void expect_body(push_body *body, const char *text)
+{
+    push_body_add(body, "", 1);
+    assert_false(body->failed);
+    assert_string_equal((const char *)body->data, text);
+    push_body_release(body);
+}
+
+/* ---- bodies ---- */
+
+static void json_is_escaped(void **state)
+{
+    static const struct {
+        const char *text, *json;
+    } cases[] = {{"", "\"\""},
+                 {"a\"b\\c", "\"a\\\"b\\\\c\""},
+                 {"\n\x01", "\"\\u000a\\u0001\""},
+                 {"gr\xc3\xbc\xc3\x9f", "\"gr\xc3\xbc\xc3\x9f\""},
+                 {"\xff\xc3", "\"\xef\xbf\xbd\xef\xbf\xbd\""},
+                 {"\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""},
+                 {"\xf0\x9f\x98\x80", "\"\xf0\x9f\x98\x80\""}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        push_body body = PUSH_BODY_INIT;
+        push_body_add_json(&body, cases[i].text);
+        expect_body(&body, cases[i].json);
+    }
+}
+
+static void base64_is_padded(void **state)
+{
+    static const struct {
+        const char *text, *coded;
+    } cases[] = {{"", ""},        {"f", "Zg=="},        {"fo", "Zm8="},
+                 {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"\xff\xfe\xfd", "//79"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        push_body body = PUSH_BODY_INIT;
+        push_body_add_base64(&body, cases[i].text, strlen(cases[i].text));
+        expect_body(&body, cases[i].coded);
+    }
+}
+
+/* ---- names, labels ---- */
+
+static void kinds_have_the_names_of_servers(void **state)
+{
+    static const struct {
+        const char *kind, *name;
+    } cases[] = {{"cpu", "process_cpu"},
+                 {"heap", "memory"},
+                 {"allocs", "memory"},
+                 {"block", "block"},
+                 {"goroutine", "goroutine"},
+                 {"a.b-c/d", "a_b_c_d"},
+                 {"9", "_9"}};
+    char name[PUSH_NAME_BYTES];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        push_name_of_kind(cases[i].kind, name);
+        assert_string_equal(name, cases[i].name);
+    }
+}
+
+static const char *value_of(const push_resource *r, const char *name)
+{
+    const push_profile profile = {.labels = r->labels, .label_count = r->count};
+    return push_label_value(&profile, name, "none");
+}
+
+static void the_service_is_named_by_the_first_that_names_it(void **state)
+{
+    static push_resource r;
+    push_resource_source source = {.program = "prog"};
+    (void)state;
+    push_resource_init(&r, &source);
+    assert_string_equal(value_of(&r, "service.name"), "prog");
+    source.attributes = "a=1,service.name=attribute";
+    push_resource_init(&r, &source);
+    assert_string_equal(value_of(&r, "service.name"), "attribute");
+    source.name = "variable";
+    push_resource_init(&r, &source);
+    assert_string_equal(value_of(&r, "service.name"), "variable");
+    source.service = "option";
+    push_resource_init(&r, &source);
+    assert_string_equal(value_of(&r, "service.name"), "option");
+    assert_string_equal(r.labels[0].name, "service.name");
+    assert_string_equal(value_of(&r, "a"), "1");
+    const push_resource_source nothing = {NULL, NULL, NULL, NULL};
+    push_resource_init(&r, &nothing);
+    assert_string_equal(value_of(&r, "service.name"), "unknown_service");
+}
+
+static void attributes_are_decoded(void **state)
+{
+    static push_resource r;
+    const push_resource_source source = {
+        .attributes = " a = x%20y , b=%zz%4,=no,none,c=%00, d=e=f,a=last,long%3d=1"};
+    (void)state;
+    push_resource_init(&r, &source);
+    assert_string_equal(value_of(&r, "a"), "last");
+    assert_string_equal(value_of(&r, "b"), "%zz%4");
+    assert_string_equal(value_of(&r, "c"), "%00");
+    assert_string_equal(value_of(&r, "d"), "e=f");
+    assert_int_equal(r.count, 6);
+}
+
+static void what_has_no_room_is_left_out(void **state)
+{
+    static push_resource r;
+    char name[16];
+    const push_resource_source source = {.program = "p"};
+    (void)state;
+    push_resource_init(&r, &source);
+    for (int i = 0; i < 100; i++) {
+        snprintf(name, sizeof name, "n%d", i);
+        assert_int_equal(push_resource_set(&r, name, "v"), i < PUSH_RESOURCE_LABELS - 1);
+    }
+    char *large = malloc(PUSH_RESOURCE_BYTES + 1);
+    memset(large, 'x', PUSH_RESOURCE_BYTES);
+    large[PUSH_RESOURCE_BYTES] = '\0';
+    assert_false(push_resource_set(&r, "n1", large));
+    assert_string_equal(value_of(&r, "n1"), "v");
+    free(large);
+}
+
+/* ---- URLs ---- */
+
+static void urls_are_taken_apart(void **state)
+{
+    static const struct {
+        const char *url, *shown, *host, *port;
+    } cases[] = {{"http://host", "http://host", "host", "80"},
+                 {"https://host/", "https://host", "host", "443"},
+                 {"http://u:p@host:99/a/b//", "http://host:99/a/b", "host", "99"},
+                 {"http://u:p@q@host", "http://host", "host", "80"},
+                 {"http://[::1]:4040", "http://[::1]:4040", "::1", "4040"},
+                 {"http://[::1]", "http://[::1]", "::1", "80"}};
+    static const char *const bad[] = {
+        "",           "host:80",    "ftp://host",   "http://",    "http:///a",   "http://:80",
+        "http://a:b", "http://a b", "http://a?b=c", "http://a#b", "http://[::1", "http://host:"};
+    char why[PUSH_WHY_BYTES];
+    push_target target;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(push_target_parse(cases[i].url, &target, why), 0);
+        assert_string_equal(target.shown, cases[i].shown);
+        assert_string_equal(target.host, cases[i].host);
+        assert_string_equal(target.port, cases[i].port);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(push_target_parse(bad[i], &target, why), -EINVAL);
+        assert_non_null(strstr(why, "expected http://HOST:PORT"));
+    }
+    assert_int_equal(push_target_parse("http://h/base/ingest", &target, why), 0);
+    assert_false(push_target_cut(&target, "/other"));
+    assert_true(push_target_cut(&target, "/ingest"));
+    assert_string_equal(target.url, "http://h/base");
+}
+
+/* ---- profiles ---- */
+
+/* sample_type, two locations, one sample with a label; all references good. */
+static push_pprof *small(push_memory *memory)
+{
+    static Push__Pprof__ValueType type = PUSH__PPROF__VALUE_TYPE__INIT;
+    static Push__Pprof__Location location = PUSH__PPROF__LOCATION__INIT;
+    static Push__Pprof__Sample sample = PUSH__PPROF__SAMPLE__INIT;
+    static Push__Pprof__Label label = PUSH__PPROF__LABEL__INIT;
+    static Push__Pprof__ValueType *types[] = {&type};
+    static Push__Pprof__Location *locations[] = {&location};
+    static Push__Pprof__Sample *samples[] = {&sample};
+    static Push__Pprof__Label *labels[] = {&label};
+    static ProtobufCBinaryData strings[] = {
+        {0, (uint8_t *)""}, {3, (uint8_t *)"cpu"}, {5, (uint8_t *)"count"}};
+    static uint64_t ids[] = {1};
+    static int64_t values[] = {7};
+    push_pprof *p = push_memory_array(memory, 1, sizeof *p);
+    *p = (push_pprof)PUSH__PPROF__PROFILE__INIT;
+    type.type = 1;
+    type.unit = 2;
+    location.id = 1;
+    label.key = 1;
+    label.str = 2;
+    sample.location_id = ids;
+    sample.value = values;
+    sample.label = labels;
+    sample.n_location_id = sample.n_value = sample.n_label = 1;
+    p->sample_type = types;
+    p->location = locations;
+    p->sample = samples;
+    p->n_sample_type = p->n_location = p->n_sample = 1;
+    p->string_table = strings;
+    p->n_string_table = 3;
+    p->period_type = &type;
+    return p;
+}
+
+static bool reads(const push_body *body)
+{
+    push_memory memory;
+    push_memory_init(&memory);
+    bool is_read = push_pprof_read(body->data, body->size, &memory) != NULL;
+    push_memory_release(&memory);
+    return is_read;
+}
+
+static bool is_good(const push_pprof *p)
+{
+    push_body body = PUSH_BODY_INIT;
+    push_pprof_write(p, &body);
+    assert_false(body.failed);
+    bool is_read = reads(&body);
+    push_body_release(&body);
+    return is_read;
+}
+
+static void bad_references_are_refused(void **state)
+{
+    push_memory memory;
+    (void)state;
+    push_memory_init(&memory);
+    push_pprof *p = small(&memory);
+    assert_true(is_good(p));
+    p->sample[0]->location_id[0] = 2;
+    assert_false(is_good(p));
+    p->sample[0]->location_id[0] = 0;
+    assert_false(is_good(p));
+    p->sample[0]->location_id[0] = 1;
+    p->location[0]->mapping_id = 1;
+    assert_false(is_good(p));
+    p->location[0]->mapping_id = 0;
+    p->sample[0]->label[0]->str = 3;
+    assert_false(is_good(p));
+    p->sample[0]->label[0]->str = 2;
+    p->sample[0]->n_value = 0;
+    assert_false(is_good(p));
+    p->sample[0]->n_value = 1;
+    p->default_sample_type = -1;
+    assert_false(is_good(p));
+    p->default_sample_type = 0;
+    assert_true(is_good(p));
+    push_memory_release(&memory);
+}
+
+static void cut_profiles_are_refused(void **state)
+{
+    push_memory memory;
+    push_body body = PUSH_BODY_INIT;
+    (void)state;
+    push_memory_init(&memory);
+    push_pprof_write(small(&memory), &body);
+    assert_true(reads(&body));
+    assert_true(push_pprof_plain_size(body.data, body.size) > 10);
+    size_t whole = body.size;
+    for (body.size = 0; body.size < whole - 8; body.size++) { /* the trailer is the rest */
+        assert_false(reads(&body));
+    }
+    push_body_release(&body);
+    push_memory_release(&memory);
+}
+
+/* A request begins with what it must have, and garbage makes none. */
+static void requests_of_each_server(void **state)
+{
+    static const push_label labels[] = {{"service.name", "s"}, {"a.b", "1"}, {"a_b", "2"}};
+    push_memory memory;
+    push_body packed = PUSH_BODY_INIT;
+    (void)state;
+    push_memory_init(&memory);
+    push_pprof_write(small(&memory), &packed);
+    push_profile profile = {.data = packed.data,
+                            .size = packed.size,
+                            .kind = "cpu",
+                            .labels = labels,
+                            .label_count = 3};
+    push_entry *entry = push_entry_new(&profile);
+    profile.data = "garbage";
+    profile.size = 7;
+    push_entry *garbage = push_entry_new(&profile);
+    for (size_t i = 0; push_formats[i] != NULL; i++) {
+        push_body body = PUSH_BODY_INIT;
+        push_body query = PUSH_BODY_INIT;
+        assert_int_equal(push_formats[i]->encode(entry, 1, &body, &query), 0);
+        assert_true(body.size > packed.size / 2);
+        push_body_release(&body);
+        push_body_release(&query);
+    }
+    push_body body = PUSH_BODY_INIT;
+    push_body query = PUSH_BODY_INIT;
+    assert_int_equal(push_format_parca.encode(garbage, 1, &body, &query),
+                     0); /* the server says so */
+    expect_body(
+        &body,
+        "{\"series\":[{\"labels\":{\"labels\":[{\"name\":\"__name__\",\"value\":\"process_cpu\"},"
+        "{\"name\":\"service_name\",\"value\":\"s\"},{\"name\":\"a_b\",\"value\":\"1\"}]},"
+        "\"samples\":[{\"rawProfile\":\"Z2FyYmFnZQ==\"}]}]}");
+    assert_int_equal(push_format_otlp.encode(garbage, 1, &body, &query), -EBADMSG);
+    push_body_release(&body);
+    push_entry_free(entry);
+    push_entry_free(garbage);
+    push_body_release(&packed);
+    push_memory_release(&memory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(json_is_escaped),
+        cmocka_unit_test(base64_is_padded),
+        cmocka_unit_test(kinds_have_the_names_of_servers),
+        cmocka_unit_test(the_service_is_named_by_the_first_that_names_it),
+        cmocka_unit_test(attributes_are_decoded),
+        cmocka_unit_test(what_has_no_room_is_left_out),
+        cmocka_unit_test(urls_are_taken_apart),
+        cmocka_unit_test(bad_references_are_refused),
+        cmocka_unit_test(cut_profiles_are_refused),
+        cmocka_unit_test(requests_of_each_server),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
