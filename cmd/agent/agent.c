@@ -7,9 +7,11 @@
 #include "agent/agent.h"
 
 #include "agent/clients.h"
+#include "agent/collectors.h"
 #include "agent/loop.h"
 #include "agent/processes.h"
 #include "base/message.h"
+#include "base/regex.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -25,7 +27,9 @@
 typedef struct agent {
     cp_loop loop;
     cp_processes processes;
+    cp_attacher attacher;
     cp_clients clients;
+    cp_collectors *collectors; /* NULL: nothing is pushed */
     cp_loop_source signals;
 } agent;
 
@@ -74,14 +78,31 @@ static void tell_address(const cp_clients *clients)
     fflush(stdout);
 }
 
+/* Compiles an expression, if there is one. */
+static int compile(const char *pattern, cp_regex **regex, cp_error *error)
+{
+    *regex = pattern ? cp_regex_compile(pattern, error) : NULL;
+    return pattern && !*regex ? -1 : 0;
+}
+
 static int begin(agent *a, const cp_agent_options *options, cp_error *error)
 {
+    if (compile(options->only, &a->processes.only, error) < 0 ||
+        compile(options->attach, &a->processes.attach, error) < 0) {
+        return -1;
+    }
     int status = cp_loop_init(&a->loop);
+    cp_attacher_init(&a->attacher, &a->loop, options->record);
+    a->processes.attacher = &a->attacher;
 
     status = status < 0 ? status : wait_for_signals(a);
     status = status < 0 ? status : cp_processes_begin(&a->processes, &a->loop);
     if (status < 0) {
         return cp_fail(error, "the agent cannot begin: %s", strerror(-status));
+    }
+    if (options->collect &&
+        !(a->collectors = cp_collectors_begin(&a->loop, &a->processes, options->collect, error))) {
+        return -1;
     }
     if (options->listen && cp_clients_begin(&a->clients, &a->loop, &a->processes, options->listen,
                                             options->token_file, error) < 0) {
@@ -104,7 +125,11 @@ int cp_agent_run(const cp_agent_options *options, cp_error *error)
         cp_loop_run(&a.loop);
     }
     cp_clients_end(&a.clients);
+    cp_collectors_end(a.collectors);
+    cp_attacher_end(&a.attacher);
     cp_processes_end(&a.processes);
+    cp_regex_free(a.processes.only);
+    cp_regex_free(a.processes.attach);
     cp_loop_close(&a.signals);
     cp_loop_release(&a.loop);
     return status;

@@ -32,7 +32,15 @@ void cp_exchange_cancel(cp_exchange *x)
 
 static void end(cp_exchange *x, const char *failure)
 {
-    cp_exchange_cancel(x);
+    bool keeps = x->keeps && !failure && x->in_at == x->in_length;
+
+    if (keeps) {
+        cp_loop_remove(&x->source);
+        free(x->in);
+        x->in = NULL;
+    } else {
+        cp_exchange_cancel(x);
+    }
     x->events->end(x, failure);
 }
 

@@ -29,7 +29,8 @@ typedef struct cp_exchange_events {
     /* Bytes of the body. Returns how many it takes: if these are not all, the exchange rests until
      * cp_exchange_go_on(). */
     size_t (*take)(cp_exchange *exchange, const char *data, size_t length);
-    /* The answer is whole, or `failure` says why it is not. The exchange is closed already, and may be freed. */
+    /* The answer is whole, or `failure` says why it is not. The exchange may be freed. It is closed already; if it
+     * `keeps` and the answer is whole, only the descriptor is left, and is the owner's. */
     void (*end)(cp_exchange *exchange, const char *failure);
 } cp_exchange_events;
 
@@ -39,6 +40,7 @@ struct cp_exchange {
     void *owner;
     int64_t patience_ns; /* until the head of the answer comes */
     bool is_head;        /* the request is HEAD: no body follows */
+    bool keeps;          /* the connection is for another request after this one */
     bool is_begun;       /* the head of the answer was read */
     /* The answer. */
     int status;
@@ -55,7 +57,7 @@ struct cp_exchange {
 };
 
 /* Sends the request, a text on the heap that becomes the exchange's, on a connection, which becomes the exchange's,
- * too. The members `events`, `owner`, `patience_ns` and `is_head` are set. 0, or -errno: then nothing has begun. */
+ * too. The members `events`, `owner`, `patience_ns`, `is_head` and `keeps` are set. 0, or -errno: then nothing has begun. */
 int cp_exchange_begin(cp_exchange *exchange, cp_loop *loop, int fd, char *request, size_t length);
 
 /* Calls `take` again, and goes on reading if that takes everything. May end the exchange. */

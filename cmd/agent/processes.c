@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/message.h"
 #include "base/pool.h"
+#include "base/regex.h"
 #include "profile/protobuf.h"
 
 #include <dirent.h>
@@ -35,7 +36,7 @@ static const int64_t scan_ns = SECOND, least_pause_ns = SECOND, most_pause_ns = 
 /* A process that runs answers at once; one that is stopped, or is hostile, does not. */
 static const int64_t status_ns = 2 * SECOND;
 
-enum { STATUS_BYTES = 4096, KERNEL_THREADS = 2 /* the parent of all of them */ };
+enum { STATUS_BYTES = 4096 };
 
 /* ---- the list ---- */
 
@@ -301,6 +302,30 @@ int cp_host_process_connect(const cp_host_process *process)
     return cp_target_connect(&target, path, &error);
 }
 
+/* ---- commands ---- */
+
+static bool matches(cp_regex *regex, const char *command)
+{
+    return cp_regex_match(regex, command, strlen(command));
+}
+
+/* Whether it is a program, and one that counts. Threads of the kernel have no command. */
+static bool counts(const cp_processes *all, const char *command)
+{
+    return command && (!all->only || matches(all->only, command));
+}
+
+/* Once for each process: what refuses it will go on to refuse. */
+static void attach_if_wanted(cp_host_process *process, const char *command)
+{
+    const cp_processes *all = process->all;
+
+    if (all->attach && !process->was_attached_to && matches(all->attach, command)) {
+        process->was_attached_to = cp_attacher_begin(all->attacher, process->pid);
+        process->pause_ns = least_pause_ns;
+    }
+}
+
 /* Looks whether it has a socket, and asks there. */
 static void look_at(cp_host_process *process)
 {
@@ -314,16 +339,22 @@ static void look_at(cp_host_process *process)
     if (stat.start != process->start) { /* another process has the number */
         process->start = stat.start;
         process->pause_ns = least_pause_ns;
+        process->was_attached_to = false;
     }
-    bool is_program = stat.parent != KERNEL_THREADS && process->pid != KERNEL_THREADS;
-    int fd = is_program ? cp_host_process_connect(process) : -1;
+    char *command = cp_process_command(process->pid);
+    bool does_count = counts(process->all, command);
+    int fd = does_count ? cp_host_process_connect(process) : -1;
     if (fd >= 0) {
         ask(process, fd);
     } else {
-        process->pause_ns = is_program ? process->pause_ns : most_pause_ns;
+        process->pause_ns = command ? process->pause_ns : most_pause_ns;
         lose(process, false);
+        if (does_count) {
+            attach_if_wanted(process, command);
+        }
         postpone(process);
     }
+    free(command);
 }
 
 void cp_host_process_doubt(cp_host_process *process)

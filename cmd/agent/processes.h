@@ -13,6 +13,7 @@
 #ifndef CP_AGENT_PROCESSES_H
 #define CP_AGENT_PROCESSES_H
 
+#include "agent/attacher.h"
 #include "agent/exchange.h"
 #include "agent/loop.h"
 
@@ -21,6 +22,7 @@
 #include <stdint.h>
 
 typedef struct cp_processes cp_processes;
+typedef struct cp_regex cp_regex;
 
 typedef struct cp_host_process {
     cp_processes *all;
@@ -28,6 +30,7 @@ typedef struct cp_host_process {
     uint64_t start; /* clock ticks after the start of the machine */
     bool is_reachable;
     bool is_found; /* by the scan that goes on */
+    bool was_attached_to;
     char *
         program; /* the name of its file, or of its first argument; never NULL once it is reachable */
     char *service;               /* service.name of OpenTelemetry, or the program */
@@ -51,11 +54,14 @@ struct cp_processes {
     cp_loop_source scan;
     cp_host_process **list; /* by number */
     size_t count, room;
+    cp_regex *only;                    /* matches the commands of those that count; NULL: all do */
+    cp_regex *attach;                  /* matches those that are attached to; NULL: none is */
+    cp_attacher *attacher;             /* NULL without `attach` */
     const cp_processes_events *events; /* NULL: nobody wants to know */
     void *context;
 };
 
-/* Begins to look for them. 0, or -errno. */
+/* Begins to look for them. The caller has set `only`, `attach` and `attacher`, and zeros. 0, or -errno. */
 int cp_processes_begin(cp_processes *processes, cp_loop *loop);
 void cp_processes_end(cp_processes *processes);
 

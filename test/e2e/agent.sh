@@ -8,10 +8,16 @@ ask=$SRC/test/e2e/http/ask.py
 mkdir -m 700 run
 export XDG_RUNTIME_DIR="$work/run"
 
+# Programs of the test have a path of their own, so that its agent leaves those of other tests alone.
+own=$work/own
+mkdir -m 755 "$own"
+chmod 711 "$work"
+install -m 755 "$victims/web_guest" "$own/web_guest"
+
 # start_agent OPTIONS...: $agent is its process, $url "http://127.0.0.1:PORT", or what it prints.
 start_agent() {
     rm -f agent.out
-    "$cpprof" agent "$@" >agent.out 2>>agent.err &
+    "$cpprof" agent --only "^$own/" "$@" >agent.out 2>>agent.err &
     agent=$!
     started="$started $agent"
     wait_until has_line agent.out
@@ -45,7 +51,7 @@ start_guest() {
     shift 2
     [ -p guests.in ] || mkfifo guests.in
     env LIBPPROF="$guest_options" OTEL_SERVICE_NAME="$guest_name" LD_PRELOAD="$library" \
-        "$victims/web_guest" "$@" <guests.in >guest.out 2>guest.err &
+        "$own/web_guest" "$@" <guests.in >guest.out 2>guest.err &
     guest=$!
     started="$started $guest"
 }

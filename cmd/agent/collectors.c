@@ -1,0 +1,736 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * collectors.c: see collectors.h.
+ *
+ * A round of a process is a few requests on one connection, each after the answer to the one before:
+ *
+ *   STATUS --> CONFIGURE --> cpu --> wall --> heap --> ... --> the tallies are written
+ *                 ('- only if something has to change)
+ *
+ * The requests for CPU and wall profiles are for what was counted since the sampler started (`now`), which the program
+ * itself has on: so no moment is missing between two rounds.
+ *
+ * Tested by: e2e.cpprof_agent_push.
+ */
+#include "agent/collectors.h"
+
+#include "agent/exchange.h"
+#include "agent/state.h"
+#include "agent/tally.h"
+#include "ask/control.h"
+#include "ask/control_target.h"
+#include "base/clock.h"
+#include "base/message.h"
+#include "base/pool.h"
+#include "import/gunzip.h"
+#include "import/profile_file.h"
+#include "profile/profile_encode.h"
+#include "profile/profile_merge.h"
+#include "profile/profile_model.h"
+#include "profile/protobuf.h"
+
+#include "push/resource.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND INT64_C(1000000000)
+
+static const int64_t patience_ns = 10 * SECOND; /* for the head of an answer */
+
+static const int64_t flush_ns = 3 * SECOND; /* for the server, at the end */
+
+enum { BODY_BYTES = 8 << 20, PLAIN_BYTES = 64 << 20, NAME_BYTES = 64 };
+
+/* What is asked for. The word is what /control/status calls it. */
+static const char *const paths[CP_KINDS] = {"profile?now=1", "wall?now=1", "heap", "block",
+                                            "mutex",         "thread",     "fd"};
+
+/* The steps of a round; after these, one for each kind. */
+typedef enum step { STEP_STATUS, STEP_CONFIGURE, STEP_KINDS } step;
+
+typedef struct collector {
+    cp_collectors *all;
+    cp_host_process *process;
+    cp_loop_source next; /* the next round, or the next step of this one */
+    cp_exchange exchange;
+    bool
+        is_reused; /* the connection is that of an earlier request: the process may have closed it */
+    unsigned step;
+    cp_bytes body;
+    char *on; /* what it records */
+    cp_program_id id;
+    int inner_pid;
+    bool is_known;      /* `id`, and the tallies are those of the program */
+    bool is_configured; /* the program was told what to record */
+    bool is_changed;    /* the tallies */
+    bool is_complained_of;
+    cp_tally tallies[CP_KINDS];
+    push_resource resource;
+} collector;
+
+struct cp_collectors {
+    cp_loop *loop;
+    cp_processes *processes;
+    cp_state state;
+    push_sender *sender;
+    pthread_t thread;
+    bool has_thread, stops;
+    int64_t interval_ns;
+    char *record;
+    char host[256];
+    cp_loop_source sweep; /* for files of programs that nobody has seen end */
+};
+
+static int64_t wall_clock_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * SECOND + now.tv_nsec;
+}
+
+/* ---- pushing ---- */
+
+static int encode(cp_profile *p, cp_bytes *packed, cp_error *error)
+{
+    pp_buffer plain = PP_BUFFER_INIT;
+    cp_profile *merged = NULL;
+
+    if (cp_profile_merge(&p, 1, &merged, error) < 0) { /* leaves out what no sample needs */
+        return -1;
+    }
+    bool has_samples = merged->sample_count > 0;
+    if (has_samples) {
+        cp_profile_encode(merged, &plain);
+        cp_gzip_compress(plain.data, plain.size, packed);
+    }
+    pp_buffer_release(&plain);
+    cp_profile_free(merged);
+    return has_samples;
+}
+
+static bool is_of_moment(const char *kind)
+{
+    return strcmp(kind, "thread") == 0 || strcmp(kind, "fd") == 0;
+}
+
+static int kind_of(const char *name)
+{
+    int kind = 0;
+
+    while (kind < CP_KINDS && strcmp(cp_kind_names[kind], name) != 0) {
+        kind++;
+    }
+    return kind;
+}
+
+/* The profile's own time tells one run of the sampler from another; other profiles say when they were made. */
+static int64_t run_of(int kind, const cp_profile *p)
+{
+    return kind == CP_KIND_CPU || kind == CP_KIND_WALL ? p->time_nanos : 0;
+}
+
+/* Pushes what is new in a profile. `tally`: NULL for one that is pushed as it is. */
+static int push(cp_collectors *all, const char *kind, cp_tally *tally, const cp_bytes *bytes,
+                int64_t now_ns, const push_resource *resource, cp_error *error)
+{
+    cp_profile *p = NULL;
+    cp_bytes packed = {0};
+
+    if (cp_profile_read_bytes(bytes->data, bytes->length, PLAIN_BYTES, &p, error) < 0) {
+        return -1;
+    }
+    int64_t run = run_of(kind_of(kind), p);
+    int status = tally ? cp_tally_take(tally, p, run, error) : 0;
+    int64_t begin_ns = now_ns;
+    if (tally && !is_of_moment(kind)) {
+        begin_ns = tally->until_ns ? tally->until_ns : run ? run : now_ns - all->interval_ns;
+        begin_ns = begin_ns < now_ns ? begin_ns : now_ns; /* the clock was set back */
+        tally->until_ns = now_ns;
+    }
+    p->time_nanos = begin_ns;
+    p->duration_nanos = now_ns - begin_ns;
+    status = status < 0 ? status : encode(p, &packed, error);
+    if (status > 0) {
+        const push_profile profile = {.data = packed.data,
+                                      .size = packed.length,
+                                      .kind = kind,
+                                      .labels = resource->labels,
+                                      .label_count = resource->count,
+                                      .begin_ns = begin_ns,
+                                      .end_ns = now_ns};
+        push_add(all->sender, &profile);
+        push_wake(all->sender);
+    }
+    cp_bytes_release(&packed);
+    cp_profile_free(p);
+    return status < 0 ? -1 : 0;
+}
+
+/* The sender waits for the server on a thread of its own. */
+static void *send_all(void *context)
+{
+    cp_collectors *all = context;
+
+    while (!__atomic_load_n(&all->stops, __ATOMIC_ACQUIRE)) {
+        push_pump(all->sender, UINT64_MAX);
+    }
+    return NULL;
+}
+
+static void log_push(const char *message)
+{
+    cp_complain("%s", message);
+}
+
+/* ---- a program ---- */
+
+static void forget_tallies(collector *c)
+{
+    for (int i = 0; i < CP_KINDS; i++) {
+        cp_tally_release(&c->tallies[i]);
+    }
+}
+
+__attribute__((format(printf, 2, 3))) static void complain(collector *c, const char *format, ...);
+
+/* Once: a process that cannot be collected from would fill the log. */
+static void complain(collector *c, const char *format, ...)
+{
+    char text[512];
+    va_list values;
+
+    if (c->is_complained_of) {
+        return;
+    }
+    c->is_complained_of = true;
+    va_start(values, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it does not see the va_start above */
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    cp_complain("process %d (%s): %s", c->process->pid, c->process->program, text);
+}
+
+static void set_number(push_resource *resource, const char *name, int number)
+{
+    char text[NAME_BYTES];
+
+    snprintf(text, sizeof text, "%d", number);
+    push_resource_set(resource, name, text);
+}
+
+static void describe(collector *c)
+{
+    const cp_host_process *process = c->process;
+    cp_target target;
+    cp_target_environment e = {.options = NULL};
+    cp_error error;
+
+    if (cp_target_read(process->pid, &target, &error) == 0) {
+        cp_target_environment_read(&target, &e);
+        c->inner_pid = target.inner_pid;
+    }
+    const push_resource_source source = {
+        .service = process->service, .attributes = e.resource, .program = process->program};
+    push_resource_init(&c->resource, &source);
+    push_resource_set(&c->resource, "host.name", c->all->host);
+    push_resource_set(&c->resource, "process.executable.name", process->program);
+    set_number(&c->resource, "process.pid", process->pid);
+    cp_target_environment_release(&e);
+}
+
+/* The status names the program: what it does not know was told to the one before. */
+static void meet_program(collector *c, uint64_t loaded)
+{
+    if (c->is_known && c->id.loaded == loaded) {
+        return;
+    }
+    forget_tallies(c);
+    c->id = (cp_program_id){c->process->pid, c->process->start, loaded};
+    c->is_known = true;
+    c->is_configured = false;
+    describe(c);
+    free(cp_state_get(&c->all->state, &c->id, c->tallies));
+}
+
+/* The labels, for an agent that finds the last profiles of the program when it is gone: "NAME=VALUE" lines; to be freed. */
+static char *write_labels(const push_resource *resource)
+{
+    char *text = cp_heap_printf("%s", "");
+
+    for (size_t i = 0; i < resource->count; i++) {
+        char *longer =
+            cp_heap_printf("%s%s=%s", text, resource->labels[i].name, resource->labels[i].value);
+        for (char *c = longer + strlen(text); *c; c++) {
+            *c = *c == '\n' ? ' ' : *c;
+        }
+        free(text);
+        text = cp_heap_printf("%s\n", longer);
+        free(longer);
+    }
+    return text;
+}
+
+static void read_labels(push_resource *resource, char *text)
+{
+    char *line;
+
+    while (text && (line = strsep(&text, "\n"))) {
+        char *value = strchr(line, '=');
+        if (value) {
+            *value = '\0';
+            push_resource_set(resource, line, value + 1);
+        }
+    }
+}
+
+static void keep_tallies(collector *c)
+{
+    cp_error error;
+
+    if (c->is_changed) {
+        char *labels = write_labels(&c->resource);
+        if (cp_state_put(&c->all->state, &c->id, c->tallies, labels, &error) < 0) {
+            complain(c, "%s", error.text);
+        }
+        free(labels);
+    }
+    c->is_changed = false;
+}
+
+/* ---- requests ---- */
+
+static void take_step(collector *c);
+
+static void end_round(collector *c)
+{
+    keep_tallies(c);
+    c->step = STEP_STATUS;
+    c->next.deadline_ns = cp_now_ns() + c->all->interval_ns;
+}
+
+static void begin_answer(cp_exchange *x)
+{
+    collector *c = x->owner;
+
+    c->body.length = 0;
+    if (x->length > BODY_BYTES) {
+        cp_exchange_cancel(x);
+        complain(c, "an answer of %" PRIu64 " bytes is too long", x->length);
+        end_round(c);
+    }
+}
+
+static size_t take_answer(cp_exchange *x, const char *data, size_t length)
+{
+    collector *c = x->owner;
+
+    cp_bytes_append(&c->body, data, length);
+    return length;
+}
+
+static char *word_of_status(const collector *c, const char *word)
+{
+    return cp_control_value(&c->body, word);
+}
+
+/* Whether "cpu heap:1" has a kind. */
+static bool is_on(const char *on, const char *kind)
+{
+    size_t length = strlen(kind);
+
+    for (const char *at = on ? on : ""; (at = strstr(at, kind)); at += length) {
+        if ((at == on || at[-1] == ' ') && strchr(" :", at[length])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool take_status(collector *c)
+{
+    char *on = word_of_status(c, "on"), *loaded = word_of_status(c, "loaded");
+    bool is_status = on && loaded;
+
+    if (is_status) {
+        meet_program(c, strtoull(loaded, NULL, 10));
+        free(c->on);
+        c->on = on;
+        on = NULL;
+    }
+    free(on);
+    free(loaded);
+    return is_status;
+}
+
+/* Whether the agent may choose where the program's files go: nobody has, or it has itself. */
+static bool is_free(const collector *c, const char *file)
+{
+    static const char usual[] = "/tmp/%e.%p.%k.pb.gz"; /* docs/OPTIONS.md */
+    size_t length = strlen(c->all->state.path);
+
+    return !file || strcmp(file, usual) == 0 ||
+           (strncmp(file, c->all->state.path, length) == 0 && file[length] == '/');
+}
+
+/* The options for the program: what it does not record yet, and where its last profiles go, unless it has a place for
+ * them. "": nothing. To be freed. */
+static char *options_for(collector *c)
+{
+    char *file = word_of_status(c, "file"), *template = NULL;
+    cp_target target;
+    cp_error error;
+    bool records_cpu = is_on(c->on, "cpu") && strstr(c->all->record, "cpu") != NULL;
+    const char *record = records_cpu ? "" : c->all->record;
+
+    bool has_own_files = cp_target_read(c->process->pid, &target, &error) < 0 || target.has_root;
+    if (!has_own_files && is_free(c, file)) {
+        template = cp_state_template(&c->all->state, target.user);
+    }
+    char *options = cp_heap_printf("%s%s%s%s", record, *record && template ? "," : "",
+                                   template ? "file=" : "", template ? template : "");
+    free(template);
+    free(file);
+    return options;
+}
+
+static int kind_of_step(const collector *c)
+{
+    return (int)c->step - STEP_KINDS;
+}
+
+/* 0, or -1 if the answer is none. */
+static int take_profile(collector *c)
+{
+    int kind = kind_of_step(c);
+    cp_error error;
+
+    if (c->exchange.status != 200) {
+        return 0; /* it has stopped recording that */
+    }
+    if (push(c->all, cp_kind_names[kind], &c->tallies[kind], &c->body, wall_clock_ns(),
+             &c->resource, &error) < 0) {
+        complain(c, "%s: %s", cp_kind_names[kind], error.text);
+        return -1;
+    }
+    c->is_changed = true;
+    return 0;
+}
+
+static void take_body(collector *c)
+{
+    if (c->step == STEP_STATUS || c->step == STEP_CONFIGURE) {
+        if (c->exchange.status != 200 && c->step == STEP_CONFIGURE) {
+            complain(c, "it was told to record %s, and refuses: %.*s", c->all->record,
+                     (int)c->body.length, (const char *)c->body.data);
+        } else if (c->exchange.status != 200 || !take_status(c)) {
+            complain(c, "it does not say what it records");
+            end_round(c);
+            return;
+        }
+    } else {
+        take_profile(c);
+    }
+    c->step++;
+    c->next.deadline_ns = 0; /* the others have their turn */
+}
+
+static void end_answer(cp_exchange *x, const char *failure)
+{
+    collector *c = x->owner;
+
+    if (!failure) {
+        take_body(c);
+    } else if (c->is_reused && !x->is_begun) {
+        c->next.deadline_ns = 0; /* on a new connection */
+    } else {
+        cp_host_process_doubt(c->process);
+        end_round(c);
+    }
+}
+
+static const cp_exchange_events exchange_events = {begin_answer, take_answer, end_answer};
+
+static void ask(collector *c, const char *path, const char *body)
+{
+    int fd = c->exchange.source.fd;
+
+    c->is_reused = fd >= 0;
+    fd = c->is_reused ? fd : cp_host_process_connect(c->process);
+    if (fd < 0) {
+        cp_host_process_doubt(c->process);
+        end_round(c);
+        return;
+    }
+    char *request =
+        cp_heap_printf("%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n%s",
+                       body ? "POST" : "GET", path, body ? strlen(body) : 0, body ? body : "");
+    c->exchange = (cp_exchange){.events = &exchange_events,
+                                .owner = c,
+                                .patience_ns = patience_ns,
+                                .keeps = true,
+                                .source.fd = -1};
+    if (cp_exchange_begin(&c->exchange, c->all->loop, fd, request, strlen(request)) < 0) {
+        end_round(c);
+    }
+}
+
+/* A program that was told is not told again, unless it has forgotten. */
+static bool configures(collector *c)
+{
+    char *options = c->is_configured ? NULL : options_for(c);
+    bool asks = options && *options;
+
+    c->is_configured = true;
+    if (asks) {
+        ask(c, "/control/configure", options);
+    }
+    free(options);
+    return asks;
+}
+
+static void take_step(collector *c)
+{
+    char path[NAME_BYTES];
+
+    if (c->step == STEP_STATUS) {
+        ask(c, "/control/status", NULL);
+        return;
+    }
+    if (c->step == STEP_CONFIGURE) {
+        if (configures(c)) {
+            return;
+        }
+        c->step++;
+    }
+    while (kind_of_step(c) < CP_KINDS && !is_on(c->on, cp_kind_names[kind_of_step(c)])) {
+        c->step++;
+    }
+    if (kind_of_step(c) == CP_KINDS) {
+        end_round(c);
+        return;
+    }
+    snprintf(path, sizeof path, "/debug/pprof/%s", paths[kind_of_step(c)]);
+    ask(c, path, NULL);
+}
+
+static void act(cp_loop_source *source, uint32_t events)
+{
+    (void)events;
+    take_step((collector *)((char *)source - offsetof(collector, next)));
+}
+
+/* ---- processes ---- */
+
+static void appears(cp_host_process *process, void *context)
+{
+    cp_collectors *all = context;
+    collector *c = cp_heap_alloc(1, sizeof *c);
+
+    c->all = all;
+    c->process = process;
+    c->exchange.source.fd = -1;
+    c->next = (cp_loop_source){.fd = -1, .deadline_ns = 0, .act = act};
+    process->work = c;
+    cp_loop_add(all->loop, &c->next);
+}
+
+static void free_collector(collector *c)
+{
+    cp_exchange_cancel(&c->exchange);
+    cp_loop_remove(&c->next);
+    cp_bytes_release(&c->body);
+    forget_tallies(c);
+    free(c->on);
+    free(c);
+}
+
+/* ---- last profiles ---- */
+
+static collector *find_program(const cp_collectors *all, const cp_program_id *id)
+{
+    const cp_processes *processes = all->processes;
+
+    for (size_t i = 0; i < processes->count; i++) {
+        collector *c = processes->list[i]->work;
+        if (c && c->is_known && c->inner_pid == id->pid && c->id.loaded == id->loaded) {
+            return c;
+        }
+    }
+    return NULL;
+}
+
+static void push_file(cp_collectors *all, const cp_last_file *file, const cp_bytes *bytes,
+                      cp_tally tallies[CP_KINDS], const push_resource *resource)
+{
+    int kind = kind_of(file->kind);
+    cp_error error;
+
+    if (push(all, file->kind, kind < CP_KINDS ? &tallies[kind] : NULL, bytes, file->time_ns,
+             resource, &error) < 0) {
+        cp_complain("the last profile %s of process %d (%s): %s", file->kind, file->id.pid,
+                    file->program, error.text);
+    }
+}
+
+/* Of a program that ended while there was no agent, or that no agent has seen. */
+static void take_strange_file(cp_collectors *all, const cp_last_file *file, const cp_bytes *bytes)
+{
+    cp_tally tallies[CP_KINDS] = {{0}};
+    cp_program_id id = file->id;
+    push_resource resource;
+    cp_error error;
+
+    const push_resource_source source = {.program = file->program};
+    push_resource_init(&resource, &source);
+    push_resource_set(&resource, "host.name", all->host);
+    push_resource_set(&resource, "process.executable.name", file->program);
+    set_number(&resource, "process.pid", id.pid);
+    char *labels = cp_state_get(&all->state, &id, tallies);
+    read_labels(&resource, labels);
+    free(labels);
+    push_file(all, file, bytes, tallies, &resource);
+    labels = write_labels(&resource);
+    if (id.start && cp_state_put(&all->state, &id, tallies, labels, &error) < 0) {
+        cp_complain("%s", error.text);
+    }
+    free(labels);
+    for (int i = 0; i < CP_KINDS; i++) {
+        cp_tally_release(&tallies[i]);
+    }
+}
+
+static void take_file(const cp_last_file *file, const cp_bytes *bytes, void *context)
+{
+    cp_collectors *all = context;
+    collector *c = find_program(all, &file->id);
+
+    if (c) {
+        push_file(all, file, bytes, c->tallies, &c->resource);
+        c->is_changed = true;
+        keep_tallies(c);
+    } else {
+        take_strange_file(all, file, bytes);
+    }
+}
+
+static bool lives(const cp_program_id *id, void *context)
+{
+    const cp_collectors *all = context;
+    char name[NAME_BYTES];
+    int length = snprintf(name, sizeof name, "%d.%" PRIu64, id->pid, id->start);
+
+    return cp_processes_find(all->processes, name, (size_t)length) != NULL;
+}
+
+static void sweep(cp_loop_source *source, uint32_t events)
+{
+    cp_collectors *all = (cp_collectors *)((char *)source - offsetof(cp_collectors, sweep));
+
+    (void)events;
+    cp_state_take_files(&all->state, take_file, all);
+    cp_state_clean(&all->state, lives, all);
+    source->deadline_ns = cp_now_ns() + all->interval_ns;
+}
+
+static void goes(cp_host_process *process, bool has_ended, void *context)
+{
+    cp_collectors *all = context;
+    collector *c = process->work;
+
+    if (!c) {
+        return;
+    }
+    if (has_ended) {
+        cp_state_take_files(&all->state, take_file, all);
+        if (c->is_known) {
+            cp_state_remove(&all->state, &c->id);
+        }
+    }
+    process->work = NULL;
+    free_collector(c);
+}
+
+static const cp_processes_events processes_events = {appears, goes};
+
+/* ---- all ---- */
+
+static int begin_sender(cp_collectors *all, const cp_collect_options *options, cp_error *error)
+{
+    char why[PUSH_WHY_BYTES];
+    push_settings settings = options->server;
+    char *spool = cp_heap_printf("%s/spool", all->state.path);
+
+    settings.spool = spool;
+    settings.log = log_push;
+    int status = push_open(&settings, &all->sender, why);
+    free(spool);
+    if (status < 0) {
+        all->sender = NULL;
+        return cp_fail(error, "--push: %s", why);
+    }
+    all->has_thread = pthread_create(&all->thread, NULL, send_all, all) == 0;
+    return all->has_thread ? 0 : cp_fail(error, "--push: no thread can be created");
+}
+
+cp_collectors *cp_collectors_begin(cp_loop *loop, cp_processes *processes,
+                                   const cp_collect_options *options, cp_error *error)
+{
+    cp_collectors *all = cp_heap_alloc(1, sizeof *all);
+
+    all->loop = loop;
+    all->processes = processes;
+    all->interval_ns = (int64_t)(options->interval * SECOND);
+    all->record = cp_heap_copy(options->record, strlen(options->record));
+    gethostname(all->host, sizeof all->host - 1);
+    all->sweep =
+        (cp_loop_source){.fd = -1, .deadline_ns = cp_now_ns() + all->interval_ns, .act = sweep};
+    if (cp_state_open(&all->state, options->state, error) < 0 ||
+        begin_sender(all, options, error) < 0) {
+        cp_collectors_end(all);
+        return NULL;
+    }
+    cp_loop_add(loop, &all->sweep);
+    processes->events = &processes_events;
+    processes->context = all;
+    return all;
+}
+
+void cp_collectors_end(cp_collectors *all)
+{
+    if (!all) {
+        return;
+    }
+    for (size_t i = 0; i < all->processes->count; i++) {
+        collector *c = all->processes->list[i]->work;
+        if (c) {
+            keep_tallies(c);
+            free_collector(c);
+            all->processes->list[i]->work = NULL;
+        }
+    }
+    all->processes->events = NULL;
+    cp_loop_remove(&all->sweep);
+    if (all->has_thread) {
+        __atomic_store_n(&all->stops, true, __ATOMIC_RELEASE);
+        push_wake(all->sender);
+        pthread_join(all->thread, NULL);
+        /* A request that the server answers only now must not be sent again by the next agent. */
+        push_flush(all->sender, (uint64_t)(cp_now_ns() + flush_ns));
+    }
+    if (all->sender) {
+        push_close(all->sender);
+    }
+    cp_state_close(&all->state);
+    free(all->record);
+    free(all);
+}
