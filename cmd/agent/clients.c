@@ -3,10 +3,10 @@
  * clients.c: see clients.h.
  *
  * All processes are of one origin for a browser, and one of them may be hostile. So the agent hands
- * on no page of a process that could run a script: its flame graph page is cpprof's own, and what
- * else is HTML comes with a policy that forbids scripts.
+ * on no page of a process: the list of its profiles and the flame graph page are the agent's own, and what else
+ * is HTML comes as text.
  *
- * Tested by: e2e.cpprof_agent.
+ * Tested by: e2e.cpprof_agent, e2e.cpprof_agent_hostile, e2e.cpprof_agent_doors.
  */
 #include "agent/clients.h"
 
@@ -38,12 +38,14 @@ static const int64_t write_ns = 30 * SECOND; /* without a byte that the client t
 static const int64_t linger_ns = 2 * SECOND;
 static const int64_t grace_ns = 60 * SECOND; /* beside the time for which a profile is collected */
 static const int64_t pause_ns = SECOND / 10;
+static const int64_t silence_ns = SECOND / 4; /* after which another client may have the place */
 
 enum {
     CLIENTS = 256,
     CLIENTS_OF_PROCESS = 16, /* one that hangs must not take all places */
     BODIES_BYTES = 8 << 20,  /* of all clients */
-    HEAD_BYTES = 2048
+    HEAD_BYTES = 2048,
+    LIST_BYTES = 256 << 10 /* a page of a process */
 };
 
 typedef enum client_state { READS, RELAYS, WRITES, LINGERS } client_state;
@@ -229,14 +231,9 @@ static cp_client *client_of(const cp_exchange *x)
 /* What a process says goes on only if it is what libpprof would say. */
 static const char *type_of(const cp_exchange *x)
 {
-    static const char *const types[] = {"application/octet-stream", "text/html; charset=utf-8"};
+    static const char file[] = "application/octet-stream";
 
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (strcasecmp(types[i], x->type) == 0) {
-            return types[i];
-        }
-    }
-    return "text/plain; charset=utf-8";
+    return strcasecmp(x->type, file) == 0 ? file : "text/plain; charset=utf-8";
 }
 
 static bool is_relative(const char *location)
@@ -266,8 +263,6 @@ static void begin_relay(cp_exchange *x)
     put_header(out, "Location", is_relative(x->location) ? x->location : "");
     put_header(out, "Allow", x->allow);
     put_header(out, "X-Go-Pprof", x->is_go_pprof ? "1" : "");
-    put_header(out, "Content-Security-Policy",
-               "sandbox; default-src 'none'; style-src 'unsafe-inline'");
     if (!x->is_head) {
         fprintf(out, "Content-Length: %" PRIu64 "\r\n", x->length);
     }
@@ -326,6 +321,49 @@ static void end_relay(cp_exchange *x, const char *failure)
 
 static const cp_exchange_events relay_events = {begin_relay, relay, end_relay};
 
+/* ---- the list of profiles of a process ---- */
+
+static void answer_own(cp_client *c, const char *type, char *text, size_t length);
+
+static void begin_list(cp_exchange *x)
+{
+    cp_client *c = client_of(x);
+
+    if (x->status != 200 || x->length > LIST_BYTES) {
+        cp_exchange_cancel(x);
+        refuse(c, 502, "process %d: it has no list of its profiles", c->pid);
+        return;
+    }
+    free(c->out);
+    c->out = cp_heap_alloc(1, x->length + 1);
+    c->out_length = 0;
+}
+
+static size_t take_list(cp_exchange *x, const char *data, size_t length)
+{
+    cp_client *c = client_of(x);
+
+    memcpy(c->out + c->out_length, data, length);
+    c->out_length += length;
+    return length;
+}
+
+static void end_list(cp_exchange *x, const char *failure)
+{
+    cp_client *c = client_of(x);
+    const cp_host_process *process = process_of(c);
+    size_t length = 0;
+
+    if (failure || !process) {
+        refuse(c, 502, "process %d: %s", c->pid, failure ? failure : "it has ended");
+        return;
+    }
+    char *text = cp_pages_process(process, c->out, is_head(c) ? 0 : c->out_length, &length);
+    answer_own(c, "text/html; charset=utf-8", text, length);
+}
+
+static const cp_exchange_events list_events = {begin_list, take_list, end_list};
+
 /* ---- to a process ---- */
 
 static unsigned clients_of(const cp_clients *all, const cp_host_process *process)
@@ -369,6 +407,14 @@ static char *make_request(const cp_client *c, const char *target, size_t *length
     return text;
 }
 
+static bool is_list(const char *target)
+{
+    static const char path[] = "/debug/pprof/";
+    size_t length = sizeof path - 1;
+
+    return strncmp(target, path, length) == 0 && (!target[length] || target[length] == '?');
+}
+
 static void ask_process(cp_client *c, cp_host_process *process, const char *target)
 {
     size_t length = 0;
@@ -388,7 +434,7 @@ static void ask_process(cp_client *c, cp_host_process *process, const char *targ
     c->pid = process->pid;
     c->start = process->start;
     c->exchange.owner = c;
-    c->exchange.events = &relay_events;
+    c->exchange.events = is_list(target) ? &list_events : &relay_events;
     c->exchange.is_head = is_head(c);
     c->exchange.patience_ns = (int64_t)cp_source_seconds(target) * SECOND + grace_ns;
     free(c->out);
@@ -404,8 +450,7 @@ static void ask_process(cp_client *c, cp_host_process *process, const char *targ
 /* Whether the path is one that a process has under its own address. /control/ is not among them. */
 static bool is_of_process(const char *path)
 {
-    return strncmp(path, "/debug/pprof/", 13) == 0 || strncmp(path, "/pprof/", 7) == 0 ||
-           strcmp(path, "/debug/pprof") == 0;
+    return strncmp(path, "/debug/pprof/", 13) == 0 || strncmp(path, "/pprof/", 7) == 0;
 }
 
 static bool is_flame(const char *path)
@@ -644,9 +689,27 @@ static void act(cp_loop_source *source, uint32_t events)
 
 /* ---- the server ---- */
 
+/* If all places are taken, the client that has been silent for the longest time loses its own. */
+static void make_room(const cp_clients *all)
+{
+    cp_client *oldest = NULL;
+
+    for (cp_client *c = all->first; c && all->count == CLIENTS; c = c->next) {
+        bool is_idle = c->state == READS || c->state == LINGERS;
+        if (is_idle && (!oldest || c->source.deadline_ns < oldest->source.deadline_ns)) {
+            oldest = c;
+        }
+    }
+    if (oldest && oldest->source.deadline_ns < cp_now_ns() + request_ns - silence_ns) {
+        end_client(oldest);
+    }
+}
+
 static void accept_one(cp_loop_source *source, uint32_t events)
 {
     cp_clients *all = (cp_clients *)source;
+
+    make_room(all);
     /* cppcheck-suppress nullPointer ; nobody wants the client's address */
     int fd = events && all->count < CLIENTS
                  ? accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)

@@ -2,7 +2,7 @@
  *
  * exchange.c: see exchange.h.
  *
- * Tested by: e2e.cpprof_agent.
+ * Tested by: e2e.cpprof_agent, e2e.cpprof_agent_hostile.
  */
 #include "agent/exchange.h"
 

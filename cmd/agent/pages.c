@@ -2,7 +2,7 @@
  *
  * pages.c: see pages.h.
  *
- * Tested by: e2e.cpprof_agent.
+ * Tested by: e2e.cpprof_agent, e2e.cpprof_agent_hostile.
  */
 #include "agent/pages.h"
 
@@ -94,6 +94,73 @@ char *cp_pages_index(const cp_processes *processes, size_t *length)
     }
     fputs("</table>\n<p><a href='./targets'>targets</a> for Alloy, Parca and Prometheus</p>\n"
           "</body>\n</html>\n",
+          out);
+    end(out);
+    return text;
+}
+
+/* ---- a process ---- */
+
+enum { PROFILES = 256, NAME_BYTES = 256 };
+
+/* The next "href='./NAME?PARAMETER'" from *at on. Names that have other characters than those of a path are left out. */
+static bool next_name(const char **at, const char *end, const char *parameter,
+                      char name[NAME_BYTES])
+{
+    static const char before[] = "href='./";
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "-._~%";
+    const char *found;
+
+    while ((found = memmem(*at, (size_t)(end - *at), before, strlen(before)))) {
+        const char *begin = found + strlen(before);
+        size_t length = 0;
+        while (begin + length < end && begin[length] && strchr(plain, begin[length])) {
+            length++;
+        }
+        *at = begin + length;
+        if (length > 0 && length < NAME_BYTES && (size_t)(end - *at) >= strlen(parameter) &&
+            memcmp(*at, parameter, strlen(parameter)) == 0) {
+            memcpy(name, begin, length);
+            name[length] = '\0';
+            return true;
+        }
+    }
+    return false;
+}
+
+static void put_profiles(FILE *out, const char *own, size_t length)
+{
+    char name[NAME_BYTES];
+    const char *at = own;
+
+    for (int i = 0; i < PROFILES && next_name(&at, own + length, "?debug=1'", name); i++) {
+        fprintf(out,
+                "<tr><td></td><td><a href='./%s?debug=1'>%s</a></td><td><a href='./%s'>file</a> "
+                "<a href='./flame?profile=%s'>graph</a></td></tr>\n",
+                name, name, name, name);
+    }
+    at = own;
+    for (int i = 0; i < PROFILES && next_name(&at, own + length, "?seconds=30'", name); i++) {
+        fprintf(out,
+                "<tr><td></td><td>%s</td><td><a href='./%s?seconds=10'>file of 10 s</a> "
+                "<a href='./flame?profile=%s&amp;seconds=10'>graph of 10 s</a></td></tr>\n",
+                name, name, name);
+    }
+}
+
+char *cp_pages_process(const cp_host_process *process, const char *own, size_t own_length,
+                       size_t *length)
+{
+    char *text = NULL;
+    FILE *out = begin(&text, length);
+
+    fprintf(out, "%s<h1>Process %d, ", head, process->pid);
+    put_html(out, process->program);
+    fputs("</h1>\n<table>\n<thead><tr><td></td><td>Profile</td><td>As</td></tr></thead>\n", out);
+    put_profiles(out, own, own_length);
+    fputs("</table>\n<p><a href='./deadlock'>deadlocks</a>, <a href='./cmdline'>command line</a>, "
+          "<a href='../../../'>all processes</a></p>\n</body>\n</html>\n",
           out);
     end(out);
     return text;

@@ -6,7 +6,7 @@
  *                 ^                | none                | no answer             |
  *                 '-- pause, 1 s to 32 s ----------------'      pidfd: it ends --+--> gone
  *
- * Tested by: e2e.cpprof_agent.
+ * Tested by: e2e.cpprof_agent, e2e.cpprof_agent_hostile.
  */
 #include "agent/processes.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * tally.c: see tally.h.
- *
- * Tested by: e2e.cpprof_agent_push.
+
  */
 #include "agent/tally.h"
 

@@ -14,7 +14,7 @@ start_receiver taken
 server=$url
 start_guest shop control,heap:1,block:1,mutex:1,thread
 exec 9>guests.in
-agent() { start_agent --listen 127.0.0.1:0 --push "$server" --to pyroscope --interval 1s --state "$work/state" "$@"; }
+agent() { start_agent --listen 127.0.0.1:0 --push "$server" --to pyroscope --interval 1s --state "$work/state"; }
 count() { ls taken/*.pb 2>/dev/null | wc -l; }
 has_more() { [ "$(count)" -ge $((before + 12)) ]; }
 takes_more() {
@@ -56,7 +56,7 @@ agent # what the one before has not sent is in the spool
 is_sent() { [ -z "$(ls state/spool)" ]; }
 wait_until is_sent
 end_agent
-expect_equal "no tally is left" "" "$(ls state | grep tally || true)"
+expect_equal "no tally is left" "" "$(find state -name "*.tally")"
 
 # ---- all of it ----
 for type in cpu samples alloc_space alloc_objects; do
