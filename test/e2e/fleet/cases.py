@@ -104,6 +104,11 @@ def common(path):
     expect("many labels", 400, "labels", send(LABELS + [("l%d" % at, "1") for at in range(40)]))
     expect("a name with a dot", 400, "do not allow", send([("__name__", "a.b")] + LABELS[1:]))
     expect("a name of other types", 400, "does not have the type", send([("__name__", "memory")] + LABELS[1:]))
+    dotted = plain.replace(b"samples", b"sam.les")  # as a custom profile of libpprof may be named
+    custom = send([("__name__", "custom")] + LABELS[1:], dotted)
+    expect("a type with a dot", *((200, "") if backend == "pyroscope" else (400, "does not allow")), custom)
+    dashed = send([("__name__", "custom")] + LABELS[1:], plain.replace(b"samples", b"sam-les"))
+    expect("a type with a dash", 400, "does not allow", dashed)
     expect("no profile", 400, "sample type", send(raw=b""))
     expect("garbage", 400, "Profile", send(raw=b"no profile at all"))
     expect("a gzip stream that ends early", 400, "ends early", send(raw=gzip.compress(shifted())[:-9]))

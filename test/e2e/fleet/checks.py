@@ -13,6 +13,7 @@ MOST_SAMPLES = 16000
 MOST_LABELS = 30
 OLDEST_NS, NEWEST_NS = 3600 * 10**9, 600 * 10**9
 WORD = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*$")  # what a query of Parca can say
+TYPE = {"parca": WORD, "pyroscope": re.compile(r"[^-:]+$"), "otlp": re.compile(r".+$")}
 
 CPU = {"samples:count:cpu:nanoseconds", "cpu:nanoseconds:cpu:nanoseconds"}
 MEMORY = {"%s:space:bytes" % one for one in ("alloc_objects:count", "alloc_space:bytes", "inuse_objects:count", "inuse_space:bytes")}
@@ -114,13 +115,13 @@ def check_time(begin, duration):
         raise Refused("begins at %d, which is not within the last hour" % begin)
 
 
-def types_of(profile):
+def types_of(profile, backend):
     strings = profile["string_table"]
 
     def words(value_type):
         pair = [strings[value_type["type"]], strings[value_type["unit"]]]
-        if not all(WORD.match(word) for word in pair):
-            raise Refused("the type %s has a character that queries do not allow" % "/".join(pair))
+        if not all(TYPE[backend].match(word) for word in pair):
+            raise Refused("the type %s has a character that %s does not allow" % (":".join(pair), backend))
         return ":".join(pair)
 
     period = words(profile["period_type"])

@@ -205,7 +205,7 @@ class Handler(BaseHTTPRequestHandler):
                     check_time(profile["time_nanos"], profile["duration_nanos"])
             else:
                 plain, profile = profile_of(content, self.server.options.any_time)
-            types = types_of(profile)
+            types = types_of(profile, self.server.options.backend)
             if "__name__" in labels:
                 check_name(labels["__name__"], types)
             self.server.store.profile(line, profile, labels, types, plain)
