@@ -12,7 +12,7 @@
 #ifndef PP_ARCH_AARCH64_LINKAGE_H
 #define PP_ARCH_AARCH64_LINKAGE_H
 
-#include "arch/aarch64_calls.h"
+#include "arch/calls.h"
 
 #include <elf.h>
 

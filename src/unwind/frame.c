@@ -13,6 +13,7 @@
 
 #include "base/compiler.h"
 #include "modules/loader.h"
+#include "unwind/epilogue.h"
 #include "unwind/pushes.h"
 #include "unwind/rule_cache.h"
 #include "unwind/walk_space.h"
@@ -393,6 +394,10 @@ static inline __attribute__((always_inline)) bool compute_rule(pp_frame *f)
     }
     if (pp_rule_may_be_signal(&space->rule) && is_in_restorer(f)) {
         space->rule.kind = PP_RULE_SIGNAL;
+    }
+    if (space->rule.kind == PP_RULE_NONE && !is_in_restorer(f) &&
+        !pp_target_is_entry_code(f->target, pc)) {
+        pp_epilogue_rule(pp_target_memory(f->target), pc, &space->rule);
     }
     return true;
 }

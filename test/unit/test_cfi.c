@@ -3,6 +3,8 @@
  * test_cfi.c: every CFA operation, encoding and expression form, from images that are assembled
  * here; and the same images cut off and corrupted at every byte, before a page that must not be
  * touched.
+ *
+ * Architecture: x86_64
  */
 #include <setjmp.h>
 #include <stdarg.h>

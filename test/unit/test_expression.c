@@ -2,6 +2,8 @@
  *
  * test_expression.c: which DWARF expressions reduce to a number, a register or one read, and to
  * which; and, against a plain evaluator, random expressions over numbers.
+ *
+ * Architecture: x86_64
  */
 #include <setjmp.h>
 #include <stdarg.h>

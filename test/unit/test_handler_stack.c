@@ -6,6 +6,8 @@
  * Holds for optimised builds; sanitizers and -O0 have their own idea of a frame.
  *
  * Sources: bench/inside/handler_depth.c
+ *
+ * Architecture: x86_64
  */
 #include <setjmp.h>
 #include <stdarg.h>

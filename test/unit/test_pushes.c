@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_pushes.c: functions that push registers and whose call-frame information is empty.
+ *
+ * Architecture: x86_64
  */
 #include <setjmp.h>
 #include <stdarg.h>

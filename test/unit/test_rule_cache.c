@@ -2,6 +2,8 @@
  *
  * test_rule_cache.c: rules come out of the cache as they went in, for their own PC, and never after
  * the loader has moved on.
+ *
+ * Architecture: x86_64
  */
 #include <setjmp.h>
 #include <stdarg.h>

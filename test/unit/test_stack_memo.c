@@ -5,6 +5,8 @@
  * Stacks are made by stack_machine.h. Nearly every test changes something between two walks, and
  * compares each walk with one that looks every frame's rule up. Interrupted walks, threads and
  * processes are in test_stack_memo_nested.c.
+ *
+ * Architecture: x86_64
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -14,6 +14,8 @@
  * needs which test is in docs/UNWIND_AGREEMENT.md.
  *
  * Nightly: 3
+ *
+ * Architecture: x86_64
  */
 #include <setjmp.h>
 #include <stdarg.h>

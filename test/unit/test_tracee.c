@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_tracee.c: the frame of a call that another process makes for us (arch/tracee.h).
+ *
+ * Architecture: x86_64
  */
 #include <setjmp.h>
 #include <stdarg.h>

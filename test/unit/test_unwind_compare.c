@@ -314,6 +314,9 @@ static disagreement compare_rule(Dwarf_Frame *frame, bool signal_frame, const pp
               our_register(&rule->fp, PP_REG_FP, pc, sp))) {
         return RBP_DIFFERS;
     }
+    if (PP_REG_BX == PP_REG_RA) {
+        return AGREED; /* it is what the callee returns to */
+    }
     answer rbx = their_register(frame, PP_REG_BX, pc, cfa.value);
     if (!rbx.known && rule->bx.kind == PP_WHERE_SAME) {
         return AGREED; /* elfutils' x86-64 defaults leave out rbx: never mentioned is "undefined"

@@ -8,6 +8,8 @@
  *
  * What lies between two calls (prologues, PLT stubs, lazy binding, the loader, longjmp) is stepped
  * through by test/compare, instruction by instruction.
+ *
+ * Architecture: x86_64
  */
 #include <setjmp.h>
 #include <stdarg.h>

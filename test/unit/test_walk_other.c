@@ -2,6 +2,8 @@
  *
  * test_walk_other.c: the stack of a thread that waits, with a frame whose frame pointer has to be
  * found; and stacks that are none.
+ *
+ * Architecture: x86_64
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,6 +7,8 @@
  * Each way is a child process, since a fault in the walk is the end of it:
  *
  *   SIGSEGV handler -> raise -> handler: walk -> [signal frame] -> code that overflowed -> ...
+ *
+ * Architecture: x86_64
  */
 #include <setjmp.h>
 #include <stdarg.h>

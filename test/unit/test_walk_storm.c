@@ -14,6 +14,8 @@
  * STRESS=long: a hundred times as many.
  *
  * Nightly: 1
+ *
+ * Architecture: x86_64
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_x86_64.c: which bytes are a call, by what the assembler makes of every addressing mode.
+ *
+ * Architecture: x86_64
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_aarch64.c: what src/arch/ knows of aarch64, and rules of code without CFI (unwind/epilogue.c).
+ *
+ * Architecture: aarch64
+ *
+ * Encodings are those that GNU as writes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "arch/calls.h"
+#include "arch/linkage.h"
+#include "arch/rule.h"
+#include "unwind/epilogue.h"
+
+#include "pprof.h"
+
+#include <string.h>
+
+/* ---- instructions ---- */
+
+static void calls_are_told_from_other_instructions(void **state)
+{
+    (void)state;
+    static const uint32_t calls[] = {0x94000000, 0x97ffffff, 0xd63f0000, 0xd63f03c0, 0xd73f0a1f};
+    static const uint32_t others[] = {0x14000000, 0xd61f0000, 0xd65f03c0, 0xd503201f, 0xd71f0a1f};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        assert_true(pp_ends_with_call((const uint8_t *)&calls[i]));
+        assert_false(pp_ends_with_call((const uint8_t *)&others[i]));
+    }
+}
+
+static void targets_of_calls_and_jumps_are_found(void **state)
+{
+    (void)state;
+    const uint32_t back = 0x97fffffe;                              /* bl .-8 */
+    const uint32_t stub[] = {0xd503245f, 0xb0000090, 0xf9400211};  /* bti c; adrp; ldr x17, [x16] */
+    const uint32_t plain[] = {0xb0000090, 0xf947fa11, 0x913fc210}; /* adrp; ldr x17, [x16, #4080] */
+    const uint32_t thunk[] = {0x14000400, 0, 0};                   /* b .+0x1000 */
+    uintptr_t pointer = 0;
+    uintptr_t target = 0;
+    assert_int_equal(pp_call_site_at((const uint8_t *)&back, 0x1004).target, 0x1000 - 8);
+    assert_true(pp_jump_at((const uint8_t *)stub, 0x400000, &pointer, &target));
+    assert_int_equal(pointer, 0x411000);
+    assert_true(pp_jump_at((const uint8_t *)plain, 0x400ffc, &pointer, &target));
+    assert_int_equal(pointer, 0x411000 + 4080);
+    assert_true(pp_jump_at((const uint8_t *)thunk, 0x400000, &pointer, &target));
+    assert_int_equal(target, 0x401000);
+}
+
+static void signatures_are_taken_off(void **state)
+{
+    (void)state;
+    uintptr_t plain = (uintptr_t)signatures_are_taken_off;
+    uintptr_t address = plain;
+    __asm__("mov x17, %0\n\t"
+            "mov x16, sp\n\t"
+            "hint #8\n\t" /* pacia1716 */
+            "mov %0, x17"
+            : "+r"(address)
+            :
+            : "x16", "x17");
+    assert_int_equal(pp_return_address(address), plain);
+    assert_int_equal(pp_return_address(plain), plain);
+    assert_int_equal(pp_return_address(0), 0);
+}
+
+/* ---- packed rules ---- */
+
+static pp_rule rule_of(uint8_t reg, int32_t offset, int32_t fp, int32_t ra)
+{
+    pp_rule rule = {.kind = PP_RULE_FRAME, .cfa_reg = reg, .cfa_offset = offset};
+    if (fp != 0) {
+        rule.fp = (pp_where){.kind = PP_WHERE_CFA, .offset = fp};
+    }
+    if (ra != 0) {
+        rule.ra = (pp_where){.kind = PP_WHERE_CFA, .offset = ra};
+    }
+    return rule;
+}
+
+static void packed_rules_say_what_was_packed(void **state)
+{
+    (void)state;
+    const uintptr_t cfa = 0x10000;
+    for (int32_t size = 16; size <= 16368; size += 16) {
+        for (int32_t ra = 8; ra <= size; ra += 8) {
+            bool has_fp = ra + 8 <= size && ra % 16 == 8;
+            pp_rule rule =
+                rule_of(size % 32 != 0 ? PP_REG_SP : PP_REG_FP, size, has_fp ? -ra - 8 : 0, -ra);
+            uint64_t packed = pp_rule_pack(&rule);
+            assert_int_not_equal(packed, PP_PACKED_BIG_RULE);
+            assert_int_equal(pp_packed_base(packed), size % 32 != 0 ? PP_BASE_SP : PP_BASE_FP);
+            assert_int_equal(pp_packed_offset(packed), size);
+            assert_true(pp_packed_return_is_saved(packed));
+            assert_int_equal(pp_packed_return_address(cfa, pp_packed_bx(packed)),
+                             cfa - (unsigned)ra);
+            if (has_fp) {
+                assert_int_equal(pp_packed_save_address(cfa, pp_packed_fp(packed)),
+                                 cfa - (unsigned)ra - 8);
+                assert_int_not_equal(pp_packed_fp(packed), PP_PACKED_UNCHANGED);
+            } else {
+                assert_int_equal(pp_packed_fp(packed), PP_PACKED_UNCHANGED);
+            }
+        }
+    }
+}
+
+static void leaf_functions_return_by_the_register(void **state)
+{
+    (void)state;
+    uintptr_t cfa = 0;
+    const pp_rule leaf = rule_of(PP_REG_SP, 32, 0, 0);
+    uint64_t packed = pp_rule_pack(&leaf);
+    assert_int_equal(pp_packed_base(packed), PP_BASE_LINK);
+    assert_false(pp_packed_return_is_saved(packed));
+    assert_true(pp_packed_cfa(packed, 0x1000, 0, 0x400000, true, &cfa));
+    assert_int_equal(cfa, 0x1020);
+    assert_false(pp_packed_cfa(packed, 0x1000, 0, 0x400000, false, &cfa)); /* a caller is no leaf */
+}
+
+static void other_rules_are_big(void **state)
+{
+    (void)state;
+    pp_rule rules[] = {
+        rule_of(PP_REG_SP, 16384, -16, -8), /* too large */
+        rule_of(PP_REG_SP, 32, -48, -40),   /* the record is below the base */
+        rule_of(PP_REG_SP, 24, -16, -8),    /* not aligned */
+        rule_of(PP_REG_SP, 32, -16, -32),   /* not side by side */
+        rule_of(PP_REG_SP, 32, -16, 0),     /* x30 is still in its register */
+        rule_of(PP_REG_FP, 32, 0, 0),       /* a leaf with a frame pointer */
+        rule_of(19, 32, -32, -24),          /* another register */
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        assert_int_equal(pp_rule_pack(&rules[i]), PP_PACKED_BIG_RULE);
+    }
+}
+
+/* ---- rules of code without CFI ---- */
+
+/* The code has two pieces more, which are read and have no meaning. */
+static uint32_t text[128];
+
+static pp_rule rule_at(size_t instruction, const uint32_t *code, size_t count)
+{
+    pp_rule rule = {.kind = PP_RULE_NONE};
+    memset(text, 0, sizeof text);
+    memcpy(text, code, count * sizeof *code);
+    pp_epilogue_rule(NULL, (uintptr_t)&text[instruction], &rule);
+    return rule;
+}
+
+static void assert_rule(pp_rule rule, uint8_t reg, int32_t cfa, int32_t fp, int32_t ra)
+{
+    assert_int_equal(rule.kind, PP_RULE_FRAME);
+    assert_int_equal(rule.cfa_reg, reg);
+    assert_int_equal(rule.cfa_offset, cfa);
+    assert_int_equal(rule.fp.kind, fp != 0 ? PP_WHERE_CFA : PP_WHERE_SAME);
+    assert_int_equal(rule.fp.offset, fp);
+    assert_int_equal(rule.ra.kind, ra != 0 ? PP_WHERE_CFA : PP_WHERE_SAME);
+    assert_int_equal(rule.ra.offset, ra);
+}
+
+#define RULE(at, code) rule_at(at, code, sizeof(code) / sizeof *(code))
+
+static void each_instruction_of_a_function_has_its_frame(void **state)
+{
+    (void)state;
+    static const uint32_t code[] = {
+        0xd503233f, /*  0 paciasp */
+        0xa9ba7bfd, /*  1 stp x29, x30, [sp, #-96]! */
+        0x910003fd, /*  2 mov x29, sp */
+        0xa90153f3, /*  3 stp x19, x20, [sp, #16] */
+        0xd10103ff, /*  4 sub sp, sp, #64 */
+        0x94000000, /*  5 bl . */
+        0xa94153b3, /*  6 ldp x19, x20, [x29, #16] */
+        0x910103ff, /*  7 add sp, sp, #64 */
+        0xa8c67bfd, /*  8 ldp x29, x30, [sp], #96 */
+        0xd50323bf, /*  9 autiasp */
+        0xd65f03c0, /* 10 ret */
+    };
+    for (size_t i = 0; i <= 1; i++) {
+        assert_rule(RULE(i, code), PP_REG_SP, 0, 0, 0);
+    }
+    for (size_t i = 2; i <= 4; i++) {
+        assert_rule(RULE(i, code), PP_REG_SP, 96, -96, -88);
+    }
+    for (size_t i = 5; i <= 7; i++) {
+        assert_rule(RULE(i, code), PP_REG_SP, 160, -96, -88);
+    }
+    assert_rule(RULE(8, code), PP_REG_SP, 96, -96, -88);
+    assert_rule(RULE(9, code), PP_REG_SP, 0, 0, 0);
+    assert_rule(RULE(10, code), PP_REG_SP, 0, 0, 0);
+}
+
+static void frame_pointers_and_other_registers_count(void **state)
+{
+    (void)state;
+    static const uint32_t by_fp[] = {
+        0xd503201f, /* nop */
+        0x910003bf, /* mov sp, x29 */
+        0xa8c27bfd, /* ldp x29, x30, [sp], #32 */
+        0xd65f0bff, /* retaa */
+    };
+    static const uint32_t vectors[] = {
+        0x6dbb27e8, /* 0 stp d8, d9, [sp, #-80]! */
+        0xf8410ffe, /* 1 ldr x30, [sp, #16]!: moves before */
+        0x6cc427e8, /* 2 ldp d8, d9, [sp], #64 */
+        0xd65f03c0, /* 3 ret */
+    };
+    static const uint32_t stub[] = {0xb0000090, 0xf9400211, 0x91000210, 0xd61f0220};
+    assert_rule(RULE(0, by_fp), PP_REG_FP, 32, -32, -24);
+    assert_rule(RULE(1, vectors), PP_REG_SP, 80, 0, -64);
+    assert_rule(RULE(2, vectors), PP_REG_SP, 64, 0, 0);
+    assert_rule(RULE(0, stub), PP_REG_SP, 0, 0, 0);
+    assert_rule(RULE(3, stub), PP_REG_SP, 0, 0, 0);
+}
+
+static void loops_and_other_ways_out_are_passed(void **state)
+{
+    (void)state;
+    static const uint32_t code[] = {
+        0xb40000c0, /* 0 cbz x0, 6 */
+        0xd503201f, /* 1 nop */
+        0x17fffffe, /* 2 b 0 */
+        0x910103ff, /* 3 add sp, sp, #64: another way out */
+        0x14000004, /* 4 b 8 */
+        0xd503201f, /* 5 nop */
+        0xa8c27bfd, /* 6 ldp x29, x30, [sp], #32 */
+        0xd65f03c0, /* 7 ret */
+        0xd65f03c0, /* 8 ret */
+    };
+    static const uint32_t endless[] = {0x14000000};
+    static const uint32_t elsewhere[] = {0x9100013f, 0xd65f03c0}; /* mov sp, x9 */
+    assert_rule(RULE(0, code), PP_REG_SP, 32, -32, -24);
+    assert_rule(RULE(3, code), PP_REG_SP, 64, 0, 0);
+    assert_int_equal(RULE(0, endless).kind, PP_RULE_NONE);
+    assert_int_equal(RULE(0, elsewhere).kind, PP_RULE_NONE);
+}
+
+/* ---- walks ---- */
+
+static size_t depth_of(uintptr_t *pcs)
+{
+    return pprof_callers(0, pcs, 64);
+}
+
+static __attribute__((noinline)) size_t recurse(int levels, uintptr_t *pcs)
+{
+    size_t depth = levels > 0 ? recurse(levels - 1, pcs) : depth_of(pcs);
+    __asm__ volatile("" ::: "memory"); /* no tail call */
+    return depth;
+}
+
+static void callers_are_found_to_the_end(void **state)
+{
+    (void)state;
+    uintptr_t few[64];
+    uintptr_t many[64];
+    size_t depth = recurse(3, few);
+    assert_int_equal(recurse(13, many), depth + 10);
+    for (size_t i = 1; i <= 12; i++) { /* equal, but for the first: the calls of one instruction */
+        assert_int_equal(many[i + 1], many[2]);
+    }
+    assert_memory_equal(&many[depth + 10 - 3], &few[depth - 3], 3 * sizeof *few);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_are_told_from_other_instructions),
+        cmocka_unit_test(targets_of_calls_and_jumps_are_found),
+        cmocka_unit_test(signatures_are_taken_off),
+        cmocka_unit_test(packed_rules_say_what_was_packed),
+        cmocka_unit_test(leaf_functions_return_by_the_register),
+        cmocka_unit_test(other_rules_are_big),
+        cmocka_unit_test(each_instruction_of_a_function_has_its_frame),
+        cmocka_unit_test(frame_pointers_and_other_registers_count),
+        cmocka_unit_test(loops_and_other_ways_out_are_passed),
+        cmocka_unit_test(callers_are_found_to_the_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
