@@ -90,7 +90,11 @@ strike_once(uintptr_t *lowest, uintptr_t *sp)
     /* Nothing is called between the painting and the look: a call would leave its own traces. */
     pp_system_call(SYS_rt_sigprocmask, SIG_BLOCK, &signal_bit, NULL, sizeof signal_bit);
     uintptr_t here = 0;
+#if defined(__x86_64__)
     __asm__ volatile("mov %%rsp, %0" : "=r"(here));
+#elif defined(__aarch64__)
+    __asm__ volatile("mov %0, sp" : "=r"(here));
+#endif
     for (volatile uint64_t *at = low; (uintptr_t)at < here - RED_ZONE; at++) {
         *at = paint;
     }

@@ -5,12 +5,13 @@
  * A small shared object, preloaded, with the library's own objects linked in and hidden: none of
  * the library's hooks is in it, so that the program runs as it does without. It never runs by
  * itself after its constructor. The stepper calls it at a stopped instruction (protocol.h), on the
- * program's stack below the red zone, as a signal's handler would run, or on a private one. Vector
- * registers are saved here, the others by the stepper.
+ * program's stack below the red zone, as a signal's handler would run, or on a private one. The
+ * stepper saves the registers, except for vector registers of x86-64, which are saved here.
  *
  * Zone: tests; the agent's entry obeys the rules of SIGNAL.
  * Owns: the private stack.
  */
+#include "machine.h"
 #include "protocol.h"
 
 #include "modules/modules.h"
@@ -26,28 +27,16 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum {
-    PAGE = 4096,
-    STACK_SIZE = 256 << 10,
-    VECTOR_STATE_SIZE = 16 << 10 /* AVX-512 needs 2.7 KiB, AMX 8 KiB more */
-};
+enum { PAGE = 4096, STACK_SIZE = 256 << 10 };
 
 /* Named in the assembler below. */
 __attribute__((visibility("hidden"))) void compare_entry(void);
 __attribute__((visibility("hidden"), used)) void compare_walk(void);
-__attribute__((visibility("hidden"), aligned(64))) char compare_vector_state[VECTOR_STATE_SIZE];
 
 __asm__(".text\n"
         ".p2align 4\n"
-        "compare_entry:\n"
-        "    mov $-1, %eax\n"
-        "    mov $-1, %edx\n"
-        "    xsave64 compare_vector_state(%rip)\n"
-        "    call compare_walk\n"
-        "    mov $-1, %eax\n"
-        "    mov $-1, %edx\n"
-        "    xrstor64 compare_vector_state(%rip)\n"
-        "    int3\n");
+        "compare_entry:\n" MACHINE_AGENT_ENTRY ".bss\n.p2align 6\n"
+        "compare_vector_state: .skip " MACHINE_VECTOR_STATE "\n.text\n");
 
 static compare_shared *shared;
 static pp_walk_space space;
@@ -83,7 +72,7 @@ static void walk_context(compare_way way, const ucontext_t *context)
     end(answer, &walk);
 }
 
-static void walk_caller(const greg_t *registers)
+static void walk_caller(const gregset_t registers)
 {
     compare_answer *answer = &shared->answer[COMPARE_FROM_CALLER];
     pp_walk walk;
@@ -91,9 +80,9 @@ static void walk_caller(const greg_t *registers)
         return;
     }
     begin(answer, &walk, false);
-    pp_caller caller =
-        pp_caller_at_entry((uintptr_t)registers[REG_RSP], (uintptr_t)registers[REG_RBP],
-                           (uintptr_t)registers[REG_RBX]);
+    uintptr_t entry[3];
+    machine_entry_registers(registers, entry);
+    pp_caller caller = pp_caller_at_entry(entry[0], entry[1], entry[2]);
     pp_walk_from_caller(&caller, &walk);
     end(answer, &walk);
 }
@@ -105,7 +94,7 @@ void compare_walk(void)
     if (shared->place != 0) {
         shared->place_is_known = pp_modules_find(shared->place, &module);
     }
-    memcpy(context.uc_mcontext.gregs, shared->registers, sizeof shared->registers);
+    machine_context(&context, shared->registers);
     walk_context(COMPARE_WARM, &context);
     walk_context(COMPARE_AGAIN, &context);
     walk_context(COMPARE_WITHOUT_MEMO, &context);

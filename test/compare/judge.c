@@ -50,7 +50,7 @@ void judge_forget(void)
 static bool ask_agent(uint64_t ways)
 {
     const uint64_t elsewhere = 1u << COMPARE_ELSEWHERE;
-    uint64_t sp = tracee_the.now.rsp;
+    uint64_t sp = machine_sp(&tracee_the.now);
     uint64_t lo = 0;
     uint64_t hi = 0;
     uint64_t at = judge_state.shared->stack_top;
@@ -151,18 +151,18 @@ static chain chain_here(const place_record *record, uint64_t pcs[COMPARE_DEPTH])
     chain right = {.pcs = pcs};
     uint64_t word = 0;
     const shadow_entry *top = shadow_top(&judge_state.truth);
-    pcs[0] = tracee_the.now.rip + 1;
+    pcs[0] = machine_pc(&tracee_the.now) + 1;
     size_t from = 1;
     if (record->instruction.kind == INSTRUCTION_RETURN &&
-        (top == NULL || top->slot != tracee_the.now.rsp) &&
-        tracee_read_word(tracee_the.now.rsp, &word)) {
+        (top == NULL || top->slot != machine_sp(&tracee_the.now)) &&
+        machine_return_address(&tracee_the.now, tracee_read_word, &word)) {
         right.by_jump = from; /* by a return to what was pushed by hand */
         pcs[from++] = word;
     }
     right.depth =
         from + shadow_callers(&judge_state.truth, pcs + from, COMPARE_DEPTH - from, &right.whole);
     if (record->instruction.kind == INSTRUCTION_RETURN && from == 1 && right.depth > 1 &&
-        tracee_read_word(tracee_the.now.rsp, &word)) {
+        machine_return_address(&tracee_the.now, tracee_read_word, &word)) {
         pcs[1] = word; /* the same as was pushed, nearly always */
     }
     return right;
@@ -178,7 +178,8 @@ static uint64_t ways_wanted(const place_record *record)
     if (record->compared == 0) {
         ways |= 1u << COMPARE_COLD;
     }
-    if (top != NULL && !top->interrupted && top->slot == tracee_the.now.rsp &&
+    if (top != NULL && !top->interrupted &&
+        machine_is_at_entry(&tracee_the.now, top->slot, top->pc) &&
         judge_state.truth.flight != SHADOW_IN_FLIGHT &&
         record->instruction.kind != INSTRUCTION_RETURN) {
         ways |= 1u << COMPARE_FROM_CALLER;
@@ -190,7 +191,7 @@ static void postpone(const compare_answer *ours, const uint64_t *second, size_t 
 {
     if (postponed_count < MAX_POSTPONED) {
         postponed_walk *p = &postponed[postponed_count++];
-        p->pc = tracee_the.now.rip;
+        p->pc = machine_pc(&tracee_the.now);
         p->ours = *ours;
         p->callers_depth = shadow_callers(&judge_state.truth, p->callers, COMPARE_DEPTH, &p->whole);
         p->second_depth = second_depth;
@@ -212,7 +213,8 @@ bool judge_here(place_record *record)
     }
     chain right = chain_here(record, right_pcs);
     chain second = {.pcs = second_pcs};
-    bool asked = record->compared == 0 && tracee_the.now.rip * 2654435761u % SECOND_SAMPLE == 0;
+    bool asked =
+        record->compared == 0 && machine_pc(&tracee_the.now) * 2654435761u % SECOND_SAMPLE == 0;
     bool wrong = in_flight || classes_compare(ours, &right, &at) != AGREED;
     if (asked || (wrong && record->second_asked < SECOND_PER_PLACE)) {
         second.depth =

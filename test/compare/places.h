@@ -13,7 +13,7 @@
 #ifndef PP_COMPARE_PLACES_H
 #define PP_COMPARE_PLACES_H
 
-#include "instruction.h"
+#include "machine.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ typedef struct place_record {
     uint32_t compared;
     uint32_t disagreed;
     uint32_t first_class; /* of a disagreement: its number plus 1 */
-    instruction instruction;
+    machine_step instruction;
     bool known; /* the instruction was read */
     bool guessed;
     uint8_t quiet;        /* a function's entry: calls in a row without anything new */

@@ -3,8 +3,8 @@
  * protocol.h: what the stepper and its agent inside the stepped program tell each other.
  *
  * Both map the same file. The agent's constructor fills the first part and sets `ready`; from then
- * on the stepper may stop the program at any instruction, fill in the registers, set rip to `entry`
- * and rsp to `stack_top` or somewhere below the red zone, and let it run until the int3 at the
+ * on the stepper may stop the program at any instruction, fill in the registers, set the PC to `entry`
+ * and SP to `stack_top` or somewhere below the red zone, and let it run until the trap at the
  * agent's end. The answers stand in `answer` then, and nothing else in the program has changed but
  * its registers, which the stepper puts back.
  *

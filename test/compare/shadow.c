@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    WORD = 8,
+    PUSHED = MACHINE_CALL_PUSHES,
     /* SP is not moved farther by one instruction without a look at where it is now. */
     NEAR = 2048,
     /* A signal frame: SP of the restorer lies one word above its lowest address, the ucontext_t is
@@ -120,6 +120,15 @@ static size_t pop_passed(shadow_stack *stack, uint64_t sp, shadow_entry *last)
     return passed;
 }
 
+/* Control is at the caller now. Where a call pushes nothing, SP is at the slots of the frames that are over. */
+static void pop_returned(shadow_stack *stack, uint64_t sp)
+{
+    while (PUSHED == 0 && stack->count > 0 && stack->entries[stack->count - 1].slot == sp &&
+           !stack->entries[stack->count - 1].interrupted) {
+        stack->count--;
+    }
+}
+
 static bool is_signal_stack_of(const shadow_stack *stack, size_t other)
 {
     return stack->count > 0 && stack->entries[0].interrupted &&
@@ -161,6 +170,11 @@ static void step_return(shadow *s, shadow_point before, shadow_point after,
     const shadow_entry *top = shadow_top(s);
     bool expected = top != NULL && top->slot == before.sp && top->pc == after.pc;
     move_sp(s, before.sp, after.sp, &last, memory);
+    if (expected && PUSHED == 0) {
+        current_stack(s)->count--;
+    } else {
+        pop_returned(current_stack(s), after.sp);
+    }
     if (s->flight == SHADOW_IN_FLIGHT) {
         land(s, after.pc);
     } else if (!expected) {
@@ -168,7 +182,7 @@ static void step_return(shadow *s, shadow_point before, shadow_point after,
     }
 }
 
-static void step_other(shadow *s, instruction executed, shadow_point before, shadow_point after,
+static void step_other(shadow *s, machine_step executed, shadow_point before, shadow_point after,
                        const shadow_memory *memory)
 {
     shadow_entry last = {0};
@@ -177,8 +191,9 @@ static void step_other(shadow *s, instruction executed, shadow_point before, sha
         int passed = move_sp(s, before.sp, after.sp, &last, memory);
         if (passed != 0) {
             begin_flight(s, passed == 1, &last);
-        } else if (s->flight == SHADOW_IN_FLIGHT && s->one_popped && after.sp == before.sp - WORD &&
-                   memory->read_word(after.sp, &word) && word == s->popped.pc) {
+        } else if (s->flight == SHADOW_IN_FLIGHT && s->one_popped &&
+                   after.sp == before.sp - PUSHED && memory->read_word(after.sp, &word) &&
+                   word == s->popped.pc) {
             push(current_stack(s),
                  (shadow_entry){.slot = after.sp, .pc = word, .link = SHADOW_NO_LINK});
             s->flight = SHADOW_RESTORED;
@@ -187,6 +202,7 @@ static void step_other(shadow *s, instruction executed, shadow_point before, sha
     }
     if (s->flight == SHADOW_IN_FLIGHT) {
         if (executed.kind == INSTRUCTION_JUMP) {
+            pop_returned(current_stack(s), after.sp);
             land(s, after.pc);
         } else if (++s->flown > MAX_FLIGHT) {
             s->flight = SHADOW_ABANDONED;
@@ -194,12 +210,12 @@ static void step_other(shadow *s, instruction executed, shadow_point before, sha
     }
 }
 
-void shadow_step(shadow *s, instruction executed, shadow_point before, shadow_point after,
+void shadow_step(shadow *s, machine_step executed, shadow_point before, shadow_point after,
                  const shadow_memory *memory)
 {
     switch (executed.kind) {
     case INSTRUCTION_CALL:
-        if (after.sp == before.sp - WORD) {
+        if (after.sp == before.sp - PUSHED) {
             if (s->flight == SHADOW_IN_FLIGHT) {
                 s->flight = SHADOW_ABANDONED;
             }
@@ -211,7 +227,7 @@ void shadow_step(shadow *s, instruction executed, shadow_point before, shadow_po
         }
         break; /* interrupted before it could push */
     case INSTRUCTION_RETURN:
-        if (after.sp > before.sp) {
+        if (after.sp >= before.sp + PUSHED) {
             step_return(s, before, after, memory);
             return;
         }
@@ -251,7 +267,7 @@ void shadow_signal(shadow *s, shadow_point interrupted, shadow_point handler, ui
         s->stacks[to].count = 0; /* the kernel begins at the top of an alternate stack */
     }
     s->current = to;
-    push(current_stack(s), (shadow_entry){.slot = handler.sp + WORD + IN_SIGNAL_FRAME,
+    push(current_stack(s), (shadow_entry){.slot = handler.sp + PUSHED + IN_SIGNAL_FRAME,
                                           .pc = interrupted.pc,
                                           .interrupted = true,
                                           .link = to != from ? (int)from : SHADOW_NO_LINK});
@@ -259,14 +275,17 @@ void shadow_signal(shadow *s, shadow_point interrupted, shadow_point handler, ui
          (shadow_entry){.slot = handler.sp, .pc = restorer, .link = SHADOW_NO_LINK});
 }
 
-void shadow_resume_at(shadow *s, uint64_t sp, const shadow_memory *memory)
+void shadow_resume_at(shadow *s, shadow_point at, const shadow_memory *memory)
 {
     shadow_entry last = {0};
-    size_t stack = stack_of(s, sp, memory);
+    size_t stack = stack_of(s, at.sp, memory);
     if (stack != s->current) {
         switch_stack(s, stack);
     }
-    pop_passed(current_stack(s), sp, &last);
+    pop_passed(current_stack(s), at.sp, &last);
+    if (shadow_top(s) != NULL && shadow_top(s)->pc == at.pc) {
+        pop_returned(current_stack(s), at.sp);
+    }
     s->flight = SHADOW_GROUNDED;
 }
 

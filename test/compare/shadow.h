@@ -4,7 +4,8 @@
  *
  * No call-frame information is read. A call pushes its return address together with the place
  * ("slot") that it was pushed to; whatever raises SP above a slot ends that frame: a return, but
- * also longjmp and the landing of an exception. A signal pushes what it interrupted. Every stack
+ * also longjmp and the landing of an exception. Where a call pushes nothing (machine_aarch64.h), the slot
+ * is SP at the call, and a return or a landing ends the frames with SP at their slots. A signal pushes what it interrupted. Every stack
  * that SP is ever seen on (alternate signal stacks, coroutines) has entries of its own.
  *
  *   leaf PC   <- now
@@ -20,7 +21,7 @@
  *   entered without a call: _start of the loader, then _start of the program.
  * - On a stack that the program switched to by itself the entries below the switch are not known.
  *   There the chain must be the beginning of the walk, which may have a few frames more.
- * - At a return instruction the caller is the word at SP, since the machine goes there next. If no
+ * - At a return instruction the caller is where the machine goes next (on x86-64, the word at SP). If no
  *   call has pushed it, it is the PC of an instruction, and counts as itself or as its PC plus 1.
  * - In flight: an instruction that is no return raised SP above a slot. Where control belongs is
  *   then known from where it lands: at the target of the next return or indirect jump, which is the
@@ -34,7 +35,7 @@
 #ifndef PP_COMPARE_SHADOW_H
 #define PP_COMPARE_SHADOW_H
 
-#include "instruction.h"
+#include "machine.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -91,7 +92,7 @@ typedef struct shadow_memory {
 void shadow_begin(shadow *s, uint64_t sp, uint64_t lo, uint64_t hi);
 
 /* One instruction was executed. */
-void shadow_step(shadow *s, instruction executed, shadow_point before, shadow_point after,
+void shadow_step(shadow *s, machine_step executed, shadow_point before, shadow_point after,
                  const shadow_memory *memory);
 
 /* rt_sigreturn was executed. */
@@ -102,7 +103,7 @@ void shadow_signal(shadow *s, shadow_point interrupted, shadow_point handler, ui
                    const shadow_memory *memory);
 
 /* SP has moved unobserved: everything below is over. */
-void shadow_resume_at(shadow *s, uint64_t sp, const shadow_memory *memory);
+void shadow_resume_at(shadow *s, shadow_point at, const shadow_memory *memory);
 
 /* The innermost entry, NULL if there is none. */
 const shadow_entry *shadow_top(const shadow *s);

@@ -62,7 +62,7 @@ static const shadow_memory memory = {tracee_read_word, judge_stack_bounds};
 
 static shadow_point here(void)
 {
-    return (shadow_point){tracee_the.now.rip, tracee_the.now.rsp};
+    return (shadow_point){machine_pc(&tracee_the.now), machine_sp(&tracee_the.now)};
 }
 
 /* ---- stepping ---- */
@@ -78,9 +78,9 @@ static bool is_due(const place_record *record)
 
 static void learn_instruction(place_record *record, bool in_file)
 {
-    uint8_t code[INSTRUCTION_MAX] = {0};
+    uint8_t code[MACHINE_CODE_MAX] = {0};
     if (!record->known || !in_file) {
-        tracee_read(tracee_the.now.rip, code, sizeof code);
+        tracee_read(machine_pc(&tracee_the.now), code, sizeof code);
         record->instruction = instruction_decode(code);
         record->known = true;
     }
@@ -107,14 +107,14 @@ static void note_system_call(uint64_t number)
 static bool entered_handler(int signal, uint64_t sp_before, shadow_point *point, uint64_t *restorer)
 {
     ucontext_t context;
-    uint64_t sp = tracee_the.now.rsp;
-    if (signal == 0 || (int)tracee_the.now.rdi != signal || !tracee_read_word(sp, restorer) ||
-        tracee_read(sp + sizeof(uint64_t), &context, offsetof(ucontext_t, __fpregs_mem)) <
-            offsetof(ucontext_t, uc_sigmask) ||
-        (uint64_t)context.uc_mcontext.gregs[REG_RSP] != sp_before) {
+    uint64_t at = 0;
+    if (signal == 0 ||
+        !machine_in_handler(&tracee_the.now, signal, tracee_read_word, &at, restorer) ||
+        tracee_read(at, &context, MACHINE_CONTEXT_BYTES) < MACHINE_CONTEXT_BYTES ||
+        machine_context_sp(&context) != sp_before) {
         return false;
     }
-    *point = (shadow_point){(uint64_t)context.uc_mcontext.gregs[REG_RIP], sp_before};
+    *point = (shadow_point){machine_context_pc(&context), sp_before};
     return true;
 }
 
@@ -129,14 +129,14 @@ static void begin_program(void)
     if (options.from_entry) {
         tracee_run_to(tracee_program_entry(), 0);
     }
-    judge_stack_bounds(tracee_the.now.rsp, &lo, &hi);
-    shadow_begin(&judge_state.truth, tracee_the.now.rsp, lo, hi);
+    judge_stack_bounds(machine_sp(&tracee_the.now), &lo, &hi);
+    shadow_begin(&judge_state.truth, machine_sp(&tracee_the.now), lo, hi);
 }
 
 /* A call was just executed: runs the function at full speed if there is nothing new in it. */
 static tracee_event run_if_quiet(shadow_entry entry)
 {
-    place where = places_find(tracee_the.pid, tracee_the.now.rip);
+    place where = places_find(tracee_the.pid, machine_pc(&tracee_the.now));
     const place_record *function = places_record(where);
     bool seen = judge_state.shared->ready == 0
                     ? function->quiet >= QUIET_CALLS_AT_START
@@ -148,7 +148,7 @@ static tracee_event run_if_quiet(shadow_entry entry)
     if (event == TRACEE_STEPPED) {
         places_stale();
         second_opinion_forget();
-        shadow_resume_at(&judge_state.truth, tracee_the.now.rsp, &memory);
+        shadow_resume_at(&judge_state.truth, here(), &memory);
     }
     return event;
 }
@@ -163,7 +163,7 @@ static void note_return(const shadow_entry *entry)
 }
 
 /* After one step of the machine. */
-static tracee_event follow(instruction executed, uint64_t system_call, shadow_point before,
+static tracee_event follow(machine_step executed, uint64_t system_call, shadow_point before,
                            int signal)
 {
     shadow_point interrupted;
@@ -189,7 +189,7 @@ static tracee_event follow(instruction executed, uint64_t system_call, shadow_po
     if (executed.kind == INSTRUCTION_RETURN && returned.slot == before.sp) {
         note_return(&returned);
     } else if (executed.kind == INSTRUCTION_CALL && shadow_top(&judge_state.truth) != NULL &&
-               shadow_top(&judge_state.truth)->callee == tracee_the.now.rip) {
+               shadow_top(&judge_state.truth)->callee == machine_pc(&tracee_the.now)) {
         shadow_mark(&judge_state.truth, judge_state.news);
         return run_if_quiet(*shadow_top(&judge_state.truth));
     }
@@ -217,8 +217,8 @@ static bool step_program(void)
                 return false;
             }
         }
-        instruction executed = record->instruction;
-        uint64_t system_call = tracee_the.now.rax;
+        machine_step executed = record->instruction;
+        uint64_t system_call = machine_call_number(&tracee_the.now);
         signal = tracee_the.signal;
         tracee_event event = tracee_step();
         steps++;

@@ -23,20 +23,27 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum {
-    COMPARE_NO_PTRACE = 77,
-    LOOK_AFTER_SECONDS = 5,
-    DR7_EXECUTE_0 = 1,       /* local enable of breakpoint 0, to be executed, one byte */
-    FLAGS_TO_CLEAR = 0x40500 /* trap, direction, alignment check */
-};
+enum { COMPARE_NO_PTRACE = 77, LOOK_AFTER_SECONDS = 5, VECTOR_STATE_MAX = 16 << 10 };
 
 tracee tracee_the;
 
 /* ---- stops ---- */
 
+static ssize_t get_set(int set, void *to, size_t size)
+{
+    struct iovec whole = {to, size};
+    return ptrace(PTRACE_GETREGSET, tracee_the.pid, set, &whole) == 0 ? (ssize_t)whole.iov_len : -1;
+}
+
+static void put_set(int set, const void *from, size_t size)
+{
+    struct iovec whole = {(void *)from, size};
+    ptrace(PTRACE_SETREGSET, tracee_the.pid, set, &whole);
+}
+
 static void read_registers(void)
 {
-    ptrace(PTRACE_GETREGS, tracee_the.pid, NULL, &tracee_the.now);
+    get_set(NT_PRSTATUS, &tracee_the.now, sizeof tracee_the.now);
 }
 
 static bool wait_for_stop(int *status)
@@ -92,12 +99,50 @@ tracee_event tracee_step(void)
 
 /* ---- running ---- */
 
+#if defined(__x86_64__)
 static void set_breakpoint(uint64_t pc)
 {
+    enum { DR7_EXECUTE_0 = 1 /* local enable of breakpoint 0, to be executed, one byte */ };
     size_t debug = offsetof(struct user, u_debugreg);
     ptrace(PTRACE_POKEUSER, tracee_the.pid, debug, pc);
     ptrace(PTRACE_POKEUSER, tracee_the.pid, debug + 7 * sizeof(long), pc != 0 ? DR7_EXECUTE_0 : 0);
 }
+
+/* The agent keeps them. */
+static void keep_vectors(bool back)
+{
+    (void)back;
+}
+#elif defined(__aarch64__)
+/* struct user_hwdebug_state of <asm/ptrace.h>, with one of its breakpoints. */
+static void set_breakpoint(uint64_t pc)
+{
+    enum { EXECUTE_4_BYTES_AT_EL0 = 0xf << 5 | 2 << 1 };
+    const struct {
+        uint32_t information, padding;
+        uint64_t address;
+        uint32_t control, padding_after;
+    } state = {0, 0, pc, EXECUTE_4_BYTES_AT_EL0 | (pc != 0), 0};
+    put_set(NT_ARM_HW_BREAK, &state, sizeof state);
+}
+
+/* Of SVE, where the machine has it. */
+static void keep_vectors(bool back)
+{
+    static uint8_t state[VECTOR_STATE_MAX];
+    static ssize_t size;
+    static int set = NT_ARM_SVE;
+    if (back) {
+        put_set(set, state, (size_t)size);
+        return;
+    }
+    size = get_set(set, state, sizeof state);
+    if (size < 0) {
+        set = NT_PRFPREG;
+        size = get_set(set, state, sizeof state);
+    }
+}
+#endif
 
 static void on_alarm(int signal)
 {
@@ -121,12 +166,28 @@ static bool wait_or_look(int *status)
     return true;
 }
 
+/* The frame of the slot, whose return address is `pc`. */
+static bool is_over(uint64_t slot, uint64_t pc)
+{
+    uint64_t sp = machine_sp(&tracee_the.now);
+    return sp > slot ||
+           (MACHINE_CALL_PUSHES == 0 && sp == slot && machine_pc(&tracee_the.now) == pc);
+}
+
 tracee_event tracee_run_to(uint64_t pc, uint64_t slot)
 {
     tracee_event event = TRACEE_GONE;
     int status = 0;
     set_breakpoint(pc);
     for (;;) {
+        if (!MACHINE_RESUMES_AT_BREAKPOINT && machine_pc(&tracee_the.now) == pc) {
+            set_breakpoint(0);
+            event = tracee_step();
+            if (event == TRACEE_GONE || event == TRACEE_EXEC) {
+                return event;
+            }
+            set_breakpoint(pc);
+        }
         int signal = tracee_the.signal;
         tracee_the.signal = 0;
         ptrace(PTRACE_CONT, tracee_the.pid, NULL, (void *)(intptr_t)signal);
@@ -136,7 +197,7 @@ tracee_event tracee_run_to(uint64_t pc, uint64_t slot)
         event = sort_stop(status);
         bool stopped_to_look = event == TRACEE_SIGNAL && tracee_the.signal == 0;
         if (event == TRACEE_EXEC || event == TRACEE_GONE ||
-            ((event == TRACEE_STEPPED || stopped_to_look) && tracee_the.now.rsp > slot)) {
+            ((event == TRACEE_STEPPED || stopped_to_look) && is_over(slot, pc))) {
             break;
         }
     }
@@ -148,39 +209,15 @@ tracee_event tracee_run_to(uint64_t pc, uint64_t slot)
 
 /* ---- the agent ---- */
 
-static void fill_context(gregset_t to, const struct user_regs_struct *from)
-{
-    memset(to, 0, sizeof(gregset_t));
-    to[REG_RAX] = (greg_t)from->rax;
-    to[REG_RBX] = (greg_t)from->rbx;
-    to[REG_RCX] = (greg_t)from->rcx;
-    to[REG_RDX] = (greg_t)from->rdx;
-    to[REG_RSI] = (greg_t)from->rsi;
-    to[REG_RDI] = (greg_t)from->rdi;
-    to[REG_RBP] = (greg_t)from->rbp;
-    to[REG_RSP] = (greg_t)from->rsp;
-    to[REG_R8] = (greg_t)from->r8;
-    to[REG_R9] = (greg_t)from->r9;
-    to[REG_R10] = (greg_t)from->r10;
-    to[REG_R11] = (greg_t)from->r11;
-    to[REG_R12] = (greg_t)from->r12;
-    to[REG_R13] = (greg_t)from->r13;
-    to[REG_R14] = (greg_t)from->r14;
-    to[REG_R15] = (greg_t)from->r15;
-    to[REG_RIP] = (greg_t)from->rip;
-}
-
 bool tracee_ask(compare_shared *shared, uint64_t ways, uint64_t stack_top)
 {
     struct user_regs_struct call = tracee_the.now;
     int status = 0;
-    fill_context(shared->registers, &tracee_the.now);
+    machine_fill(shared->registers, &tracee_the.now);
     shared->ways = ways;
-    call.rip = shared->entry;
-    call.rsp = stack_top;
-    call.orig_rax = (unsigned long long)-1; /* no system call to be restarted */
-    call.eflags &= ~(unsigned long long)FLAGS_TO_CLEAR;
-    ptrace(PTRACE_SETREGS, tracee_the.pid, NULL, &call);
+    machine_enter(&call, shared->entry, stack_top);
+    keep_vectors(false);
+    put_set(NT_PRSTATUS, &call, sizeof call);
     for (;;) {
         ptrace(PTRACE_CONT, tracee_the.pid, NULL, NULL);
         if (!wait_for_stop(&status)) {
@@ -192,16 +229,19 @@ bool tracee_ask(compare_shared *shared, uint64_t ways, uint64_t stack_top)
         if (WSTOPSIG(status) == SIGSEGV || WSTOPSIG(status) == SIGBUS ||
             WSTOPSIG(status) == SIGILL) {
             struct user_regs_struct at;
-            ptrace(PTRACE_GETREGS, tracee_the.pid, NULL, &at);
-            fprintf(stderr, "compare: the agent got signal %d at %llx, for rip %llx, rsp %llx\n",
-                    WSTOPSIG(status), at.rip, tracee_the.now.rip, tracee_the.now.rsp);
+            get_set(NT_PRSTATUS, &at, sizeof at);
+            fprintf(stderr, "compare: the agent got signal %d at %lx, for PC %lx, SP %lx\n",
+                    WSTOPSIG(status), (unsigned long)machine_pc(&at),
+                    (unsigned long)machine_pc(&tracee_the.now),
+                    (unsigned long)machine_sp(&tracee_the.now));
             return false;
         }
         if (WSTOPSIG(status) != SIGSTOP) {
             tracee_the.signal = WSTOPSIG(status); /* delivered when the program goes on */
         }
     }
-    ptrace(PTRACE_SETREGS, tracee_the.pid, NULL, &tracee_the.now);
+    put_set(NT_PRSTATUS, &tracee_the.now, sizeof tracee_the.now);
+    keep_vectors(true);
     return true;
 }
 

@@ -10,6 +10,7 @@
 #ifndef PP_COMPARE_TRACEE_H
 #define PP_COMPARE_TRACEE_H
 
+#include "machine.h"
 #include "protocol.h"
 
 #include <stdbool.h>
@@ -40,7 +41,7 @@ bool tracee_start(char *const command[], const char *agent, const char *shared_p
 
 tracee_event tracee_step(void);
 
-/* Lets it run until it is at `pc` with SP above `slot`, or has SP above `slot` when it is looked
+/* Lets it run until it is at `pc` with SP above `slot` (or at it, where a call pushes nothing), or has SP above `slot` when it is looked
  * after, which happens now and then: TRACEE_STEPPED. */
 tracee_event tracee_run_to(uint64_t pc, uint64_t slot);
 
