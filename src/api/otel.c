@@ -18,6 +18,7 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "modules/maps.h"
+#include "output/prepare.h"
 #include "store/context_keys.h"
 #include "store/labels.h"
 #include "store/process_context.h"
@@ -226,6 +227,7 @@ static int prepare(pp_arena *arena)
         return complain("nothing is published: the process has a context of another library",
                         -EEXIST);
     }
+    pp_prepare_walks(); /* an update reads its own memory as they do */
     int error = pp_process_context_begin();
     if (error != 0) {
         return complain("nothing is published: no reader could find it, since the kernel refuses "

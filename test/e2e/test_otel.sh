@@ -109,6 +109,32 @@ expect_equal "after exec with subprocesses" "service.name=unknown_service:python
     "$(preload otel,subprocesses sh -c 'exec python3 "$0" process $$' "$SRC/test/e2e/otel/look.py" | grep name |
         sed 's/python3.*/python3/')"
 
+# ---- seccomp ----
+
+# A filter loses the context at most. `forks` makes new keys in the program and in its children; nobody looks.
+confined=$victims/confined
+under_filter() { # HOW CALL COMMAND...
+    printf '\n\n\n' >lines
+    how=$1
+    call=$2
+    shift 2
+    status timeout -s KILL 60 "$confined" before "$how" "$call" -- "$@" forks <lines 2>errors | tail -n 1
+}
+tried=0
+for call in memfd_create ftruncate prctl getrandom process_vm_readv madvise; do
+    for how in refuse kill; do
+        [ "$(under_filter $how $call "$linked/otel")" = 0 ] || continue # it does not get through without the option either
+        tried=$((tried + 1))
+        expect_equal "status under a filter that does $how $call" 0 \
+            "$(under_filter $how $call env LIBPPROF=otel "$linked/otel")"
+        case $how-$call in
+        kill-process_vm_readv | refuse-*) ;;
+        *) expect_contains "messages under a filter that does $how $call" errors "otel: nothing is published" ;;
+        esac
+    done
+done
+[ "$(under_filter refuse readlink true)" != 0 ] || expect_at_least "filters" 8 "$tried"
+
 # ---- a process that runs ----
 
 of_guest() { python3 "$SRC/test/e2e/otel/look.py" find "$guest"; } # only a parent may read its memory everywhere

@@ -77,6 +77,9 @@ static const struct {
     {"rt_sigprocmask", SYS_rt_sigprocmask},
     {"getrandom", SYS_getrandom},
     {"madvise", SYS_madvise},
+    {"memfd_create", SYS_memfd_create},
+    {"ftruncate", SYS_ftruncate},
+    {"prctl", SYS_prctl},
     {"perf_event_open", SYS_perf_event_open},
     {"ioctl", SYS_ioctl},
 };
