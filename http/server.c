@@ -78,7 +78,7 @@ static int park(server *s)
         numbers[i] = list[i]->fd;
     }
     memset(&room, 0, sizeof room);
-    room.head = (struct cmsghdr){.cmsg_len = CMSG_LEN(count * sizeof *numbers),
+    room.head = (struct cmsghdr){.cmsg_len = (unsigned)CMSG_LEN(count * sizeof *numbers),
                                  .cmsg_level = SOL_SOCKET,
                                  .cmsg_type = SCM_RIGHTS};
     memcpy(CMSG_DATA(&room.head), numbers, count * sizeof *numbers);
@@ -86,7 +86,7 @@ static int park(server *s)
     const struct msghdr message = {.msg_iov = &byte,
                                    .msg_iovlen = 1,
                                    .msg_control = &room,
-                                   .msg_controllen = CMSG_SPACE(count * sizeof *numbers)};
+                                   .msg_controllen = (unsigned)CMSG_SPACE(count * sizeof *numbers)};
     if (sendmsg(s->bell.fd, &message, MSG_NOSIGNAL) < 0) {
         return -errno;
     }

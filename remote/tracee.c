@@ -78,7 +78,7 @@ static bool is_call_stop(int status)
 static bool pass_signal_on(int tid, int request, int status)
 {
     bool is_signal = WIFSTOPPED(status) && status >> 16 == 0 && !is_call_stop(status);
-    ptrace((enum __ptrace_request)request, tid, NULL, is_signal ? WSTOPSIG(status) : 0);
+    ptrace(request, tid, NULL, is_signal ? WSTOPSIG(status) : 0);
     return is_signal;
 }
 
@@ -113,8 +113,7 @@ bool pp_tracee_in_sequence(const pp_tracee *tracee, const pp_memory *memory)
         uint32_t size, signature, flags, padding;
     } where = {0};
     uint64_t sequence = 0;
-    if (ptrace((enum __ptrace_request)GET_RSEQ, tracee->tid, sizeof where, &where) <= 0 ||
-        where.pointer == 0) {
+    if (ptrace((int)GET_RSEQ, tracee->tid, sizeof where, &where) <= 0 || where.pointer == 0) {
         return false;
     }
     return !pp_memory_copy(memory, &sequence, (uintptr_t)where.pointer + SEQUENCE,

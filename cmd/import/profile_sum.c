@@ -195,8 +195,10 @@ static bool are_regular(const char *const *paths, size_t count)
 /* What one profile has freed is to be there for the next, without a way by the kernel. */
 static void keep_freed_memory(void)
 {
+#ifdef M_MMAP_THRESHOLD /* musl's allocator has no such settings */
     mallopt(M_MMAP_THRESHOLD, 16 << 20);
     mallopt(M_TRIM_THRESHOLD, 64 << 20);
+#endif
 }
 
 cp_profile *cp_profile_sum_files(const char *const *paths, size_t count,

@@ -28,6 +28,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char cp_help_record[] =
     "usage: cpprof record [OPTIONS] -- COMMAND...   or: -p PID   or: URL\n"

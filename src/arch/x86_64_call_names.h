@@ -10,6 +10,10 @@
 #include <stddef.h>
 #include <sys/syscall.h>
 
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449 /* Linux 5.16 */
+#endif
+
 static const struct pp_call_name {
     long number;
     const char *name;

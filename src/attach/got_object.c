@@ -125,11 +125,11 @@ static bool is_own(const struct dl_phdr_info *info)
     return strncmp(name, own_stem, sizeof own_stem - 1) == 0;
 }
 
-/* _dl_find_object knows an object from the moment when the loader has relocated it. */
+/* glibc finds an object from the moment when the loader has relocated it. */
 bool pp_got_object_is_ready(const ElfW(Dyn) * dynamic)
 {
-    struct dl_find_object found;
-    return _dl_find_object == NULL || _dl_find_object((void *)(uintptr_t)dynamic, &found) == 0;
+    pp_found_object found;
+    return !pp_object_can_find() || pp_object_find((uintptr_t)dynamic, &found);
 }
 
 pp_got_object_state pp_got_object_read(pp_got_object *o, const struct dl_phdr_info *info)

@@ -15,6 +15,7 @@
 
 #include "arch/shown_as.h"
 #include "arch/system_call.h"
+#include "host/real_version.h"
 #include "modules/late.h"
 #include "modules/loaded_objects.h"
 #include "modules/own_exports.h"
@@ -86,7 +87,7 @@ void *pp_real_find_version(const char *name, const char *version)
     if (pp_late_is()) {
         return find_in_load_order(name, version);
     }
-    return dlvsym(RTLD_NEXT, name, version);
+    return pp_real_next_version(name, version);
 }
 
 PP_OWN_WORK(pp_real_find);

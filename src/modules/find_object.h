@@ -1,16 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
- * find_object.h: _dl_find_object, which finds the loaded object of an address without a lock.
+ * find_object.h: finds the loaded object of an address without a lock.
  *
- * The function exists since glibc 2.35; it is NULL with an older libc.
+ * find_object_glibc.c asks _dl_find_object, which exists since glibc 2.35. find_object_musl.c reads
+ * the loader's list, from which musl removes nothing.
  *
  * Zone: SIGNAL.
  */
 #ifndef PP_MODULES_FIND_OBJECT_H
 #define PP_MODULES_FIND_OBJECT_H
 
-#include <dlfcn.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
 
-extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
+typedef struct pp_found_object {
+    uintptr_t start, end; /* all segments and the holes between them */
+    uintptr_t eh_frame;   /* .eh_frame_hdr; 0 = none */
+    const struct link_map *map;
+} pp_found_object;
+
+/* Whether pp_object_find() can answer: not with an older glibc. */
+bool pp_object_can_find(void);
+
+/* False if no object that the loader has relocated has the address, or if it cannot answer. */
+bool pp_object_find(uintptr_t address, pp_found_object *found);
 
 #endif

@@ -9,6 +9,7 @@
 #include "modules/late.h"
 
 #include "base/path.h"
+#include "modules/loaders_list.h"
 
 #include <link.h>
 #include <stddef.h>
@@ -18,7 +19,6 @@ static const char stem[] = "libpprof-attach";
 
 /* The linker defines it for this object; a fully static program has none. */
 extern ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC") __attribute__((weak, visibility("hidden")));
-extern struct r_debug loaders_list __asm__("_r_debug") __attribute__((weak));
 
 bool pp_late_known;
 
@@ -26,8 +26,7 @@ bool pp_late_known;
  * "". */
 bool pp_late_find(void)
 {
-    const struct link_map *map =
-        &loaders_list != NULL && own_dynamic != NULL ? loaders_list.r_map : NULL;
+    const struct link_map *map = own_dynamic != NULL ? pp_loaders_list() : NULL;
     while (map != NULL && map->l_ld != own_dynamic) {
         map = map->l_next;
     }

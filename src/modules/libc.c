@@ -12,13 +12,13 @@
 #include "modules/libc.h"
 
 #include "arch/shown_as.h"
+#include "base/path.h"
+#include "modules/loader_state.h"
+#include "modules/loaders_list.h"
 #include "sys/loaded_symbols.h"
 
 #include <stdbool.h>
 #include <string.h>
-
-/* The loader's interface with debuggers [<link.h>]. Some fully static programs lack it. */
-extern struct r_debug loaders_list __asm__("_r_debug") __attribute__((weak));
 
 static bool begins_with(const char *text, const char *beginning)
 {
@@ -31,6 +31,14 @@ static bool is_libc(const char *soname)
     return soname != NULL && (begins_with(soname, "libc.so") || begins_with(soname, "libc.musl-"));
 }
 
+/* musl may have no soname: then its path tells it. */
+static bool is_libc_entry(const struct link_map *map, const char *soname)
+{
+    return is_libc(soname) || (pp_loader_is_libc() && soname == NULL && map->l_name != NULL &&
+                               (begins_with(pp_base_name(map->l_name), "ld-musl-") ||
+                                is_libc(pp_base_name(map->l_name))));
+}
+
 bool pp_libc_is(const char *soname)
 {
     return is_libc(soname) || (soname != NULL && begins_with(soname, "libpthread.so"));
@@ -38,11 +46,11 @@ bool pp_libc_is(const char *soname)
 
 uintptr_t pp_libc_function(const char *name)
 {
-    const struct link_map *map = &loaders_list != NULL ? loaders_list.r_map : NULL;
+    const struct link_map *map = pp_loaders_list();
     for (; map != NULL; map = map->l_next) {
         pp_loaded_symbols symbols;
         pp_loaded_symbols_read(&symbols, map->l_ld, map->l_addr);
-        if (is_libc(symbols.soname)) {
+        if (is_libc_entry(map, symbols.soname)) {
             return pp_loaded_symbols_find(&symbols, name);
         }
     }

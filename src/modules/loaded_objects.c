@@ -14,7 +14,6 @@
 #include "modules/libc.h"
 #include "modules/loader.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 enum { FIRST_CAPACITY = 64 };
@@ -114,11 +113,11 @@ static int visit_inside(struct dl_phdr_info *info, size_t size, void *context)
 /* Every object is linked to all others. NULL if libc cannot find an object. */
 static const struct link_map *first_of_list(void)
 {
-    struct dl_find_object found;
-    if (_dl_find_object == NULL || _dl_find_object((void *)(uintptr_t)first_of_list, &found) != 0) {
+    pp_found_object found;
+    if (!pp_object_find((uintptr_t)first_of_list, &found)) {
         return NULL;
     }
-    const struct link_map *map = found.dlfo_link_map;
+    const struct link_map *map = found.map;
     while (map->l_prev != NULL) {
         map = map->l_prev;
     }
@@ -145,7 +144,7 @@ bool pp_loaded_objects_read(pp_loaded_objects_visit *visit, void *context)
 
 /* ---- the object of an address ---- */
 
-/* Without _dl_find_object: the object with the next lower bias. This is wrong for code outside of
+/* Where libc cannot find it: the object with the next lower bias. This is wrong for code outside of
  * all objects. */
 static size_t find_nearest(const pp_loaded_objects *objects, uintptr_t address)
 {
@@ -162,13 +161,13 @@ static size_t find_nearest(const pp_loaded_objects *objects, uintptr_t address)
 
 size_t pp_loaded_objects_find(const pp_loaded_objects *objects, uintptr_t address)
 {
-    struct dl_find_object found;
-    if (_dl_find_object == NULL) {
+    pp_found_object found;
+    if (!pp_object_can_find()) {
         return find_nearest(objects, address);
     }
-    if (_dl_find_object((void *)address, &found) == 0) {
+    if (pp_object_find(address, &found)) {
         for (size_t i = 0; i < objects->count; i++) {
-            if (objects->object[i].symbols.dynamic == found.dlfo_link_map->l_ld) {
+            if (objects->object[i].symbols.dynamic == found.map->l_ld) {
                 return i;
             }
         }

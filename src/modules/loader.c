@@ -23,6 +23,7 @@
 #include "modules/loader.h"
 
 #include "base/compiler.h"
+#include "modules/loader_state.h"
 
 #include <stdbool.h>
 
@@ -63,7 +64,8 @@ PP_RAW_MEMORY uint64_t pp_loader_epoch(void)
 
 bool pp_loader_epoch_is_known(void)
 {
-    return __atomic_load_n(&loader.candidates_left, __ATOMIC_ACQUIRE) != 0;
+    return pp_loader_never_unloads() ||
+           __atomic_load_n(&loader.candidates_left, __ATOMIC_ACQUIRE) != 0;
 }
 
 void pp_loader_note_change(void)

@@ -49,7 +49,8 @@ void pp_loader_suspect(void);
 bool pp_loader_is_suspect(void);
 
 /* Finds the loader's private state: false if there is none. Takes the loader's lock. Defined in one
- * of two files: loader_dynamic.c, or loader_static.c in libpprof_static.a. */
+ * of three files: loader_dynamic_glibc.c, loader_dynamic_musl.c, or loader_static.c in
+ * libpprof_static.a. */
 bool pp_loader_find_state(const void **object, size_t *size);
 
 /* Finds the folder of this library, with a '/' at its end; false if it is unknown, or does not fit.

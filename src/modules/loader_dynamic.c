@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * loader_dynamic.c: finds the loader's private state, and lets the loader load.
+ * loader_dynamic.c: lets the loader load. The loader's private state: loader_dynamic_glibc.c.
  *
  * Zone: NORMAL.
- * Locks: dlsym and dladdr1 take the loader's first lock, dl_iterate_phdr takes its second; dlopen
- *        and dlclose take both, in this order.
+ * Locks: dladdr takes the loader's first lock, dl_iterate_phdr takes its second; dlopen and dlclose
+ *        take both, in this order.
  * Tested by: unit.loader, e2e.lines
  */
 #include "modules/loader.h"
@@ -12,22 +12,7 @@
 #include "modules/own_code.h"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <string.h>
-
-bool pp_loader_find_state(const void **object, size_t *size)
-{
-    Dl_info where;
-    ElfW(Sym) *symbol = NULL;
-    void *state = dlsym(RTLD_DEFAULT, "_rtld_global");
-    if (state == NULL || dladdr1(state, &where, (void **)&symbol, RTLD_DL_SYMENT) == 0 ||
-        symbol == NULL || where.dli_saddr != state) {
-        return false;
-    }
-    *object = state;
-    *size = symbol->st_size;
-    return true;
-}
 
 bool pp_loader_own_folder(char *folder, size_t size)
 {

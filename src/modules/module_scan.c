@@ -22,6 +22,7 @@
 #include "elf/build_id.h"
 #include "modules/libc.h"
 #include "modules/loader.h"
+#include "modules/loader_state.h"
 #include "modules/module_cfi.h"
 #include "modules/modules_seen.h"
 #include "sys/file_calls.h"
@@ -248,7 +249,7 @@ static void mark_permanent(scan *s)
     size_t tail = 0;
     s->objects[0].permanent = true; /* dl_iterate_phdr reports the program first */
     for (size_t i = 0; i < s->count; i++) {
-        if (s->objects[i].vdso || is_ours(s->objects[i].info)) {
+        if (pp_loader_never_unloads() || s->objects[i].vdso || is_ours(s->objects[i].info)) {
             s->objects[i].permanent = true;
         }
         if (s->objects[i].permanent) {
@@ -399,7 +400,8 @@ static bool already_seen(const pp_seen *before, const pp_mapping *mapping, const
 static bool is_static(const scan *s)
 {
     size_t i = 0;
-    while (i < s->count && !pp_libc_is(s->objects[i].soname)) {
+    while (i < s->count && !pp_libc_is(s->objects[i].soname) &&
+           !(pp_loader_is_libc() && getauxval(AT_BASE) != 0)) {
         i++;
     }
     return i == s->count;
@@ -414,7 +416,10 @@ static uint8_t code_of(const scan *s, const object *o, bool main_program)
         return PP_CODE_OF_LIBC;
     }
     uintptr_t loader = (uintptr_t)getauxval(AT_BASE);
-    return loader != 0 && contains(o->info, loader) ? PP_CODE_OF_LOADER : 0;
+    if (loader == 0 || !contains(o->info, loader)) {
+        return 0;
+    }
+    return pp_loader_is_libc() ? PP_CODE_OF_LOADER | PP_CODE_OF_LIBC : PP_CODE_OF_LOADER;
 }
 
 static void remember_segment(const scan *s, const pp_seen *before, const object *o,

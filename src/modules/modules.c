@@ -15,9 +15,9 @@
 #include "base/compiler.h"
 #include "base/memory.h"
 #include "modules/find_object.h"
+#include "modules/loader_state.h"
 
-#include <dlfcn.h>
-#include <link.h>
+#include <stddef.h>
 
 enum {
     INTERPRETER_MAX = 1 << 20, /* ld.so is a quarter of that */
@@ -68,28 +68,33 @@ static bool search_current(uintptr_t pc, pp_module *module)
 /* Asks the loader, whose answer is right at this moment. */
 static bool ask_loader(uintptr_t pc, pp_module *module)
 {
-    struct dl_find_object object;
-    if (_dl_find_object((void *)pc, &object) != 0) {
+    pp_found_object object;
+    if (!pp_object_find(pc, &object)) {
         return false;
     }
-    *module = (pp_module){.code_lo = (uintptr_t)object.dlfo_map_start,
-                          .code_hi = (uintptr_t)object.dlfo_map_end,
-                          .cfi_lo = (uintptr_t)object.dlfo_map_start,
-                          .cfi_hi = (uintptr_t)object.dlfo_map_end,
-                          .eh_frame_hdr = (uintptr_t)object.dlfo_eh_frame};
+    *module = (pp_module){.code_lo = object.start,
+                          .code_hi = object.end,
+                          .cfi_lo = object.start,
+                          .cfi_hi = object.end,
+                          .eh_frame_hdr = object.eh_frame};
     return true;
+}
+
+bool pp_modules_is_start(uintptr_t pc)
+{
+    uintptr_t start = __atomic_load_n(&modules.entry, __ATOMIC_RELAXED);
+    return start != 0 && pc >= start && pc - start < ENTRY_BYTES;
 }
 
 bool pp_modules_is_entry_code(uintptr_t pc)
 {
     pp_module module;
     uintptr_t base = __atomic_load_n(&modules.interpreter, __ATOMIC_RELAXED);
-    uintptr_t start = __atomic_load_n(&modules.entry, __ATOMIC_RELAXED);
-    if (start != 0 && pc >= start && pc - start < ENTRY_BYTES) {
+    if (pp_modules_is_start(pc)) {
         return true;
     }
-    return base != 0 && pc >= base && pc - base < INTERPRETER_MAX && pp_modules_find(pc, &module) &&
-           module.code_lo >= base;
+    return base != 0 && !pp_loader_is_libc() && pc >= base && pc - base < INTERPRETER_MAX &&
+           pp_modules_find(pc, &module) && module.code_lo >= base;
 }
 
 void pp_modules_set_entries(uintptr_t base, uintptr_t start)
@@ -104,7 +109,7 @@ bool pp_modules_find(uintptr_t pc, pp_module *module)
     if (found && module->permanent) {
         return true;
     }
-    if (_dl_find_object != NULL) {
+    if (pp_object_can_find()) {
         return ask_loader(pc, module);
     }
     return found;

@@ -52,6 +52,9 @@ typedef struct pp_module_table {
  */
 bool pp_modules_is_entry_code(uintptr_t pc);
 
+/* Zone: SIGNAL. Whether `pc` is in the first bytes of the program. */
+bool pp_modules_is_start(uintptr_t pc);
+
 /* Zone: SIGNAL. Finds the loaded object whose code contains `pc`; false if there is none now. */
 bool pp_modules_find(uintptr_t pc, pp_module *module);
 

@@ -11,6 +11,7 @@
 #include "arch/system_call.h"
 #include "sys/apart.h"
 #include "sys/clock.h"
+#include "sys/error_text.h"
 #include "sys/file_calls.h"
 #include "sys/path_template.h"
 #include "sys/write_all.h"
@@ -197,11 +198,10 @@ void pp_log(const pp_text *text)
 void pp_log_error(const char *what, const char *subject, int error, const char *advice)
 {
     pp_text text = PP_TEXT_INIT;
-    const char *description = strerrordesc_np(error < 0 ? -error : error);
     pp_text_add(&text, what);
     pp_text_add(&text, subject);
     pp_text_add(&text, ": ");
-    pp_text_add(&text, description != NULL ? description : "unknown error");
+    pp_text_add(&text, pp_error_text(error));
     if (advice != NULL) {
         pp_text_add(&text, "; ");
         pp_text_add(&text, advice);

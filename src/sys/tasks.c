@@ -13,7 +13,6 @@
 #include "sys/safe_read.h"
 
 #include <signal.h>
-#include <string.h>
 
 int pp_task_self(void)
 {
@@ -32,6 +31,8 @@ bool pp_task_has_variables(void)
     uintptr_t itself = 0;
     return pp_safe_copy(&itself, pointer, sizeof itself) && pp_is_control_block(pointer, itself);
 }
+
+enum { SIGEVENT_INTS = (64 - sizeof(union sigval)) / sizeof(int) };
 
 static const char task_folder[] = "/proc/self/task";
 
@@ -74,14 +75,18 @@ int64_t pp_task_cpu_ns(int tid)
     return (int64_t)now.tv_sec * PP_NS_PER_S + now.tv_nsec;
 }
 
+/* The kernel's struct sigevent: the C libraries give the last member different names. */
+typedef struct kernel_event {
+    union sigval value;
+    int signal, notify, tid;
+    int rest[SIGEVENT_INTS - 3];
+} kernel_event;
+_Static_assert(sizeof(kernel_event) == sizeof(struct sigevent), "as the kernel reads it");
+
 int pp_task_timer_create(int tid, clockid_t clock, int signal, void *value, int *timer)
 {
-    struct sigevent event;
-    memset(&event, 0, sizeof event);
-    event.sigev_notify = SIGEV_THREAD_ID;
-    event.sigev_signo = signal;
-    event.sigev_value.sival_ptr = value;
-    event._sigev_un._tid = tid;
+    kernel_event event = {
+        .value.sival_ptr = value, .signal = signal, .notify = SIGEV_THREAD_ID, .tid = tid};
     int error = (int)pp_system_call(SYS_timer_create, clock, &event, timer);
     *timer = error == 0 ? *timer : -1;
     return error;

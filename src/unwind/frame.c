@@ -14,6 +14,7 @@
 #include "base/compiler.h"
 #include "modules/loader.h"
 #include "unwind/epilogue.h"
+#include "unwind/flow.h"
 #include "unwind/pushes.h"
 #include "unwind/rule_cache.h"
 #include "unwind/walk_space.h"
@@ -373,6 +374,31 @@ static pp_reason reason_outside(const pp_frame *f, uintptr_t pc)
     return pp_target_copy(f->target, &code, pc, sizeof code) ? PP_NO_MODULE : PP_NO_CODE;
 }
 
+/* Looks at the code, if its module or itself has no CFI. */
+PP_COLD_PATH static void compute_rule_of_code(pp_frame *f)
+{
+    pp_walk_space *space = f->space;
+    bool permanent = space->rule.permanent;
+    if ((space->rule.why != PP_NO_TABLES && space->rule.why != PP_NOT_COVERED) ||
+        pp_target_is_start(f->target, f->pc) || (!f->exact && is_signal_restorer(f, f->pc))) {
+        return;
+    }
+    _Static_assert(sizeof space->cfi >= PP_FLOW_SPACE, "it works in the memory of CFI");
+    switch (pp_flow_rule(pp_target_memory(f->target), f->pc, &space->cfi, &space->rule)) {
+    case PP_FLOW_RETURNS:
+        space->rule.permanent = permanent;
+        break;
+    case PP_FLOW_NEVER: /* musl's callers of main and of a thread's function */
+        if (!f->exact) {
+            space->rule.kind = PP_RULE_END;
+        }
+        break;
+    default:
+        break;
+    }
+    pp_cfi_open(&space->cfi);
+}
+
 /* Computes the frame's rule, and leaves it in the frame's space. False if the frame is in no module.
  * Inline: a frame of its own would take 80 bytes of the handler's stack. */
 static inline __attribute__((always_inline)) bool compute_rule(pp_frame *f)
@@ -387,6 +413,9 @@ static inline __attribute__((always_inline)) bool compute_rule(pp_frame *f)
     pp_cfi_rule(&space->image, pc, &space->cfi, &space->rule);
     if (space->rule.kind == PP_RULE_NONE && space->image.permanent && widen(&space->image)) {
         compute_rule_of_wider(space, pc);
+    }
+    if (space->rule.kind == PP_RULE_NONE) {
+        compute_rule_of_code(f);
     }
     space->rule.apart = pp_target_has_own_code(f->target, pc);
     if (space->rule.silent > 1 && f->exact && !returns_into_module(f)) {

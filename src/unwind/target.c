@@ -37,13 +37,21 @@ PP_COLD_PATH bool pp_target_find(const pp_walk_target *target, uintptr_t pc, pp_
     return target == NULL ? pp_modules_find(pc, module) : find_there(target, pc, module);
 }
 
+PP_COLD_PATH bool pp_target_is_start(const pp_walk_target *target, uintptr_t pc)
+{
+    if (target == NULL) {
+        return pp_modules_is_start(pc);
+    }
+    return target->entry != 0 && pc >= target->entry && pc - target->entry < ENTRY_BYTES;
+}
+
 PP_COLD_PATH bool pp_target_is_entry_code(const pp_walk_target *target, uintptr_t pc)
 {
     pp_module module;
     if (target == NULL) {
         return pp_modules_is_entry_code(pc);
     }
-    if (target->entry != 0 && pc >= target->entry && pc - target->entry < ENTRY_BYTES) {
+    if (pp_target_is_start(target, pc)) {
         return true;
     }
     uintptr_t base = target->interpreter;

@@ -37,8 +37,9 @@ static inline bool pp_target_copy(const pp_walk_target *target, void *to, uintpt
     return pp_memory_copy(pp_target_memory(target), to, from, size);
 }
 
-/* pp_modules_find() and pp_modules_is_entry_code(). */
+/* pp_modules_find(), pp_modules_is_start() and pp_modules_is_entry_code(). */
 bool pp_target_find(const pp_walk_target *target, uintptr_t pc, pp_module *module);
+bool pp_target_is_start(const pp_walk_target *target, uintptr_t pc);
 bool pp_target_is_entry_code(const pp_walk_target *target, uintptr_t pc);
 
 /* pp_own_code_has(). */

@@ -288,7 +288,7 @@ percent() { awk -v total="$1" -v n="$2" 'BEGIN { printf "%.1f\n", total * n / 10
 # settled from the clock of a thread that was there before the profile, and never had a sample, stand on
 # pprof_lost_samples alone: as many as the comment speaks of are left out.
 whole_percent() {
-    whole_entries="$(entry_addresses "$1") $(outermost_addresses "$1") ${ROOT_ADDRESSES:-}"
+    whole_entries="$(entry_addresses "$1") $(outermost_addresses "$1") $(musl_roots "$1") ${ROOT_ADDRESSES:-}"
     awk -v entries="$whole_entries" -v roots="clone clone3 __clone __clone3 _start ${ROOTS:-}" '
         BEGIN {
             count = split(entries, list, " "); for (i = 1; i <= count; i++) entry[list[i]] = 1
@@ -318,6 +318,23 @@ whole_percent() {
             bad += alone > settled ? alone - settled : 0
             printf "%.2f\n", good + bad ? 100 * good / (good + bad) : 100
         }' "$1"
+}
+
+# is_musl FILE: whether it is linked to musl.
+is_musl() {
+    LC_ALL=C readelf -lW "$1" 2>/dev/null | grep -q 'interpreter: .*/ld-musl-' ||
+        LC_ALL=C readelf -dW "$1" 2>/dev/null | grep -Eq 'NEEDED.*\[libc\.(so|musl-[^]]*)\]'
+}
+
+# The root addresses of a profile that lie in musl. It has no unwind tables; but only few of its functions never return and
+# call the program: those that call main and a thread's function.
+musl_roots() {
+    awk '/^Samples:/ { part = 1; next } /^Locations/ { part = 2; next } /^Mappings/ { part = 3; next }
+        part == 1 && /^ *[0-9]+( +[0-9]+)?:/ { root[$NF] = 1 }
+        part == 2 && /^ *[0-9]+: 0x/ { id = $1; sub(/:/, "", id)
+            if (id in root && match($3, /^M=/)) { m = substr($3, 3); asked[m] = asked[m] " " $2; count[m]++ } }
+        part == 3 && /^ *[0-9]+: 0x/ && $3 ~ /(musl.*\/libc[.]so|\/ld-musl-[^\/]*|\/libc[.]musl-[^\/]*)$/ {
+            m = $1; sub(/:/, "", m); if (count[m] <= 4) print asked[m] }' "$1"
 }
 
 # The root addresses of a profile that lie in code of which the unwind tables say that nobody has called it.
@@ -360,7 +377,7 @@ entry_addresses() {
     entry_start=${entry_mapping%%/*}
     entry_offset=${entry_mapping#*/*/}
     entry_offset=${entry_offset%% *}
-    entry_path=$(echo "$entry_mapping" | sed 's/^[^ ]* //; s/ [0-9a-f]\{16,\}.*$//; s/ \[FN\].*$//')
+    entry_path=$(echo "$entry_mapping" | sed 's/^[^ ]* //; s/ [0-9a-f]\{16,\}.*$//; s/ \[FN\].*$//; s/ *$//')
     entry_elf=$(LC_ALL=C readelf -hl "$entry_path" 2>/dev/null | awk '
         /Entry point address:/ { entry = $NF }
         /^ *LOAD/ { offset = $2; address = $3; getline; if ($0 ~ /R E/ && !seen) { seen = 1; o = offset; a = address } }

@@ -10,6 +10,8 @@
 #include <cmocka.h>
 
 #include "interleave/scenario.h"
+#include "modules/find_object_glibc.c"
+#include "modules/loader_state_glibc.c"
 #include "modules/modules.c"
 
 enum { PC = 0x1000, BYTES = 0x100, TABLE_BYTES = sizeof(pp_module_table) + sizeof(pp_module) };

@@ -15,6 +15,7 @@
 #include "arch/x86_64_rule.c"
 #include "interleave/scenario.h"
 #include "modules/loader.c"
+#include "modules/loader_state_glibc.c"
 #include "unwind/rule_cache.c"
 
 enum {

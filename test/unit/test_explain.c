@@ -24,7 +24,7 @@ CODE(code_moved, ".cfi_register rip, rdi\n.cfi_val_offset rbp, -24\n.cfi_registe
 CODE(code_signal, ".cfi_signal_frame\n");
 CODE(code_end, ".cfi_undefined rip\n");
 CODE(code_nested, ".rept 5\n.cfi_remember_state\n.endr\n");
-__asm__(".text\n.p2align 4\ncode_bare:\n.skip 16, 0x90\n");
+__asm__(".text\n.p2align 4\ncode_bare:\n.skip 15, 0x90\n.byte 6\n");
 extern const char code_bare[];
 
 static void assert_words(const char *code, const char *words)

@@ -80,7 +80,7 @@ CODE(code_stack_pointer_lost, ".cfi_undefined rsp\n");
 CODE(code_nested, ".rept 5\n.cfi_remember_state\n.endr\n"); /* more than the walk has room for */
 
 /* No call-frame information. */
-__asm__(".text\n.p2align 4\ncode_bare:\n.rept 8\ncall *%rax\n.endr\n");
+__asm__(".text\n.p2align 4\ncode_bare:\n.rept 8\ncall *%rax\n.endr\n.byte 6\n");
 extern const char code_bare[];
 
 /* Not a call anywhere. */

@@ -25,26 +25,16 @@
 #include "arch/shown_as.h"
 #include "base/compiler.h"
 #include "kinds/contention/contention.h"
+#include "libc/locks.h"
 #include "sys/clock.h"
 #include "sys/own_work.h"
 #include "sys/tasks.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <threads.h>
 #include <unwind.h>
-
-enum {
-    /* The bits of __kind that say normal, recursive, error-checking or adaptive. The bits above:
-     * robust (16), priority-inheriting (32), -protected (64), shared (128), elision (256, 512). */
-    KIND_TYPE = 3,
-    KIND_ROBUST = 16,
-    /* The __owner of a robust mutex that was unlocked before it was made consistent. */
-    OWNER_NOT_RECOVERABLE = INT_MAX - 1
-};
 
 /* The entries call this. */
 long pp_wait_slow(const pp_wait_call *call);
@@ -117,23 +107,6 @@ static pp_caller caller_of(const pp_wait_call *call)
                        .bx = call->bx};
 }
 
-/* ---- kinds of mutexes (glibc) ---- */
-
-static const struct __pthread_mutex_s *mutex_of(uintptr_t mutex)
-{
-    return &((const pthread_mutex_t *)mutex)->__data;
-}
-
-static int type_of(const struct __pthread_mutex_s *mutex)
-{
-    return mutex->__kind & KIND_TYPE;
-}
-
-static bool is_owner(const struct __pthread_mutex_s *mutex)
-{
-    return __atomic_load_n(&mutex->__owner, __ATOMIC_RELAXED) == pp_task_self();
-}
-
 /* ---- waiting ---- */
 
 /* Whether the thread has the lock, by the result of any lock function; 0 is thrd_success, too. */
@@ -177,24 +150,10 @@ static long wait_for(const pp_wait_call *call, pp_wait_for what)
     return result;
 }
 
-/* Whether a lock of this robust mutex would wait. It would not if the mutex is free, if its owner
- * died or left it not recoverable, or if the calling thread has it and its type takes it once more
- * or refuses. */
-static bool is_waited_for(const struct __pthread_mutex_s *mutex)
-{
-    int word = __atomic_load_n(&mutex->__lock, __ATOMIC_RELAXED);
-    int owner = __atomic_load_n(&mutex->__owner, __ATOMIC_RELAXED);
-    bool deadlocks = type_of(mutex) != PTHREAD_MUTEX_RECURSIVE_NP &&
-                     type_of(mutex) != PTHREAD_MUTEX_ERRORCHECK_NP;
-    return word != 0 && (word & FUTEX_OWNER_DIED) == 0 && owner != OWNER_NOT_RECOVERABLE &&
-           (deadlocks || owner != pp_task_self());
-}
-
-/* Does not try, because in glibc (2.36) a try of a mutex that is not recoverable leaves it taken:
- * the try returns ENOTRECOVERABLE once, and all other threads wait for ever. */
+/* Locks a mutex that must not be tried. */
 static long lock_robust(const pp_wait_call *call)
 {
-    if (is_waited_for(mutex_of(call->argument[0]))) {
+    if (pp_mutex_robust_waits(call->argument[0], pp_task_self())) {
         return wait_for_lock(call);
     }
     pp_contention_cool(call->argument[0]);
@@ -207,8 +166,7 @@ static long lock_mutex(const pp_wait_call *call, long busy)
     if (!may_try(call)) {
         return call_real(call);
     }
-    const struct __pthread_mutex_s *mutex = mutex_of(call->argument[0]);
-    if (mutex->__kind & KIND_ROBUST) {
+    if (pp_mutex_try_harms(call->argument[0])) {
         return lock_robust(call);
     }
     long result = try_real(call);
@@ -216,13 +174,13 @@ static long lock_mutex(const pp_wait_call *call, long busy)
         pp_contention_cool(call->argument[0]);
         return result;
     }
-    bool refuses = type_of(mutex) == PTHREAD_MUTEX_ERRORCHECK_NP && is_owner(mutex);
+    bool refuses = pp_mutex_checks_errors(call->argument[0]) &&
+                   pp_mutex_is_owner(call->argument[0], pp_task_self());
     return refuses ? call_real(call) : wait_for_lock(call);
 }
 
 static long lock_rwlock(const pp_wait_call *call)
 {
-    const pthread_rwlock_t *rwlock = (const pthread_rwlock_t *)call->argument[0];
     if (!may_try(call)) {
         return call_real(call);
     }
@@ -231,7 +189,7 @@ static long lock_rwlock(const pp_wait_call *call)
         pp_contention_cool(call->argument[0]);
         return result;
     }
-    int writer = __atomic_load_n(&rwlock->__data.__cur_writer, __ATOMIC_RELAXED);
+    int writer = pp_rwlock_writer(call->argument[0]);
     return writer == pp_task_self() ? call_real(call) : wait_for_lock(call); /* EDEADLK */
 }
 
@@ -303,21 +261,17 @@ static long unlock(const pp_wait_call *call)
 
 /* Whether an unlock leaves the mutex locked: the inner unlock of a recursive mutex, or an unlock
  * that an error-checking mutex refuses. */
-static bool stays_locked(const struct __pthread_mutex_s *mutex)
+static bool stays_locked(uintptr_t mutex)
 {
-    switch (type_of(mutex)) {
-    case PTHREAD_MUTEX_RECURSIVE_NP:
-        return mutex->__count > 1;
-    case PTHREAD_MUTEX_ERRORCHECK_NP:
-        return !is_owner(mutex);
-    default:
-        return false;
+    if (pp_mutex_is_recursive(mutex)) {
+        return pp_mutex_is_nested(mutex);
     }
+    return pp_mutex_checks_errors(mutex) && !pp_mutex_is_owner(mutex, pp_task_self());
 }
 
 static long unlock_mutex(const pp_wait_call *call)
 {
-    return stays_locked(mutex_of(call->argument[0])) ? call_real(call) : unlock(call);
+    return stays_locked(call->argument[0]) ? call_real(call) : unlock(call);
 }
 
 /* Waits for a condition, which releases the mutex. The release is recorded before the wait, since
@@ -325,8 +279,7 @@ static long unlock_mutex(const pp_wait_call *call)
 static long wait_for_condition(const pp_wait_call *call)
 {
     pp_release release;
-    if (!stays_locked(mutex_of(call->argument[1])) &&
-        pp_release_begin(call->argument[1], &release)) {
+    if (!stays_locked(call->argument[1]) && pp_release_begin(call->argument[1], &release)) {
         pp_caller caller = caller_of(call);
         pp_release_record(&release, &caller);
     }

@@ -70,12 +70,6 @@ typedef struct internal {
     const char *name; /* libc's internal one */
 } internal;
 
-_Static_assert(offsetof(pthread_mutex_t, __data.__lock) == 0 &&
-                   offsetof(pthread_mutex_t, __data.__kind) == PP_MUTEX_KIND &&
-                   (int)PTHREAD_MUTEX_ADAPTIVE_NP == PP_MUTEX_ADAPTIVE &&
-                   offsetof(pthread_rwlock_t, __data.__readers) == 0,
-               "the entries read libc's objects");
-
 bool pp_hook_waits_counted;
 
 static pp_wait_function *find_internal(const pp_wait_hook *hook)

@@ -13,16 +13,14 @@
  * An uncontended mutex costs one indirect jump, on or off; a second one would cost more than all
  * the rest of the entry (docs/DECISIONS.md).
  *
- * The test of the lock word is right for every kind of mutex: 0 means free for all of them. glibc:
- * struct __pthread_mutex_s begins with the lock word (0 free, 1 taken, 2 taken and perhaps waited
- * for; an owner's id for robust and priority-inheriting ones); a rwlock begins with __readers, with
- * WRPHASE 1 and WRLOCKED 2; a spin lock is 1 when free.
+ * What a lock looks like belongs to the C library (libc/x86_64_locks.inc).
  *
  * Zone: HOOK.
  */
 #include "arch/hook_layout.h"
 #include "arch/x86_64_asm.inc"
 #include "kinds/contention/wait_list.h"
+#include "libc/x86_64_locks.inc"
 
 #include <asm/unistd_64.h>
 
@@ -82,8 +80,7 @@
 
 .macro MUTEX name
         entry   \name
-        cmpl    $0, (%rdi)
-        jne     1f
+        if_mutex_taken
         unless_hot
         real_or_target \name
 .endm
@@ -103,27 +100,23 @@
 1:      slow    \name
 .endm
 
-/* A writer that has left leaves WRPHASE. */
 .macro WRLOCK name
         count   \name
-        testl   $~1, (%rdi)
-        jne     1f
+        if_rwlock_taken
         unless_hot
         real_or_slow \name
 .endm
 
 .macro RDLOCK name
         count   \name
-        testl   $3, (%rdi)
-        jne     1f
+        if_rwlock_written
         unless_hot
         real_or_slow \name
 .endm
 
 .macro SPIN name
         count   \name
-        cmpl    $1, (%rdi)
-        jne     1f
+        if_spin_taken
         unless_hot
         real_or_slow \name
 .endm
@@ -138,12 +131,8 @@
 
 .macro UNMUTEX name
         entry   \name
-        cmpl    $1, (%rdi)
-        jne     1f
-        cmpb    $PP_MUTEX_ADAPTIVE, PP_MUTEX_KIND(%rdi)
-        jne     2f
-        unless_listed
-2:      real_or_target \name
+        if_mutex_waited_for
+        real_or_target \name
 .endm
 
 .macro UNLOCK name

@@ -12,6 +12,7 @@
 #include "profile/label_shares.h"
 #include "profile/mappings.h"
 #include "profile/samples.h"
+#include "sys/error_text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -149,11 +150,10 @@ static void comment_on_count(comments *c, uint64_t count, const char *what)
 static void comment_on_perf(comments *c, const pp_cpu_result *r)
 {
     if (r->perf_wanted && r->facts.events_refused > 0) {
-        const char *reason = strerrordesc_np(-r->facts.event_error);
         pp_text text = PP_TEXT_INIT;
         pp_text_add(&text, "libpprof: engine perf was refused to ");
         pp_text_add_count(&text, r->facts.events_refused, " [thread|threads] (perf_event_open: ");
-        pp_text_add(&text, reason != NULL ? reason : "unknown error");
+        pp_text_add(&text, pp_error_text(r->facts.event_error));
         pp_text_add(&text, r->facts.events_refused == 1 ? "), it was sampled by a timer"
                                                         : "), they were sampled by timers");
         add_comment(c, &text);

@@ -140,11 +140,20 @@ static void opened_two(const pp_fd_call *call, const int *pair)
     opened(call, pair[1]);
 }
 
+/* musl's macro mixes signed and unsigned numbers. */
+static struct cmsghdr *next_part(struct msghdr *message, struct cmsghdr *part)
+{
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+    return CMSG_NXTHDR(message, part);
+#pragma GCC diagnostic pop
+}
+
 /* Records the descriptors that another process, or this one, has sent. */
 static void opened_by_message(const pp_fd_call *call, struct msghdr *message)
 {
     struct cmsghdr *part = message->msg_control != NULL ? CMSG_FIRSTHDR(message) : NULL;
-    for (; part != NULL; part = CMSG_NXTHDR(message, part)) {
+    for (; part != NULL; part = next_part(message, part)) {
         size_t bytes = part->cmsg_len - CMSG_LEN(0);
         if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) {
             continue;

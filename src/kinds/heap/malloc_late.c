@@ -127,13 +127,12 @@ static void mark_unloadable(pp_malloc_hook *hook)
 
 /* ---- the search ---- */
 
-/* _dl_find_object knows an object from the moment when the loader has relocated it. */
+/* glibc finds an object from the moment when the loader has relocated it. */
 static bool is_complete(const search *s, size_t at)
 {
-    struct dl_find_object found;
+    pp_found_object found;
     const pp_loaded_symbols *symbols = &s->objects->object[at].symbols;
-    return _dl_find_object != NULL && symbols->dynamic != NULL &&
-           _dl_find_object((void *)(uintptr_t)symbols->dynamic, &found) == 0;
+    return symbols->dynamic != NULL && pp_object_find((uintptr_t)symbols->dynamic, &found);
 }
 
 /* Object 0 is the program: its definitions come before ours, or are PLT entries that lead to us. */

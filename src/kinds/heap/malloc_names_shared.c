@@ -37,6 +37,7 @@
 #include "modules/late.h"
 #include "modules/libc.h"
 #include "modules/loader.h"
+#include "modules/loaders_list.h"
 #include "sys/loaded_symbols.h"
 
 #include <link.h>
@@ -63,7 +64,6 @@ enum { NAMES = sizeof names / sizeof *names };
 /* The linker defines these for this object. */
 extern ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC") __attribute__((visibility("hidden")));
 extern const char own_start[] __asm__("__ehdr_start") __attribute__((visibility("hidden")));
-extern struct r_debug loaders_list __asm__("_r_debug") __attribute__((weak));
 
 static struct {
     ElfW(Sym) copy[SYMBOLS_MAX];
@@ -109,7 +109,7 @@ static void each_object(object_visit *visit, void *context)
         return;
     }
     /* The process has one thread, and libc may not be initialised yet. */
-    const struct link_map *map = &loaders_list != NULL ? loaders_list.r_map : NULL;
+    const struct link_map *map = pp_loaders_list();
     for (; map != NULL; map = map->l_next) {
         show(&v, map->l_ld, map->l_addr);
     }
@@ -132,7 +132,7 @@ static void look_for_one(const pp_loaded_symbols *symbols, bool is_program, void
 /* Without a list of objects, no name is hidden. */
 static bool can_tell(void)
 {
-    return &loaders_list != NULL && loaders_list.r_map != NULL;
+    return pp_loaders_list() != NULL;
 }
 
 /* Returns NULL if no object defines or needs the name. If an object needs a name that nobody

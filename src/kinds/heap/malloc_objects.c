@@ -17,9 +17,9 @@
 
 uintptr_t pp_malloc_object_of(uintptr_t address)
 {
-    struct dl_find_object found;
-    if (_dl_find_object != NULL) {
-        return _dl_find_object((void *)address, &found) == 0 ? (uintptr_t)found.dlfo_map_start : 0;
+    pp_found_object found;
+    if (pp_object_can_find()) {
+        return pp_object_find(address, &found) ? found.start : 0;
     }
     Dl_info info;
     return dladdr((void *)address, &info) != 0 ? (uintptr_t)info.dli_fbase : 0;

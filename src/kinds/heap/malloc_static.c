@@ -20,6 +20,7 @@
 
 #include "host/kind.h"
 #include "kinds/heap/malloc_bootstrap.h"
+#include "libc/allocation.h"
 
 PP_NEEDS_KINDS;
 
@@ -29,15 +30,18 @@ PP_NEEDS_KINDS;
     extern pp_malloc_function real_##symbol __asm__("__real_" #symbol);
 PP_MALLOC_LIST_LIBC(DECLARE_CODE)
 
+__asm__(PP_LIBC_LACKS);
+
 #define DEFINE_HOOK(symbol, shape_name)                                                            \
     pp_malloc_hook pp_malloc_hook_##symbol = {                                                     \
         .real = real_##symbol,                                                                     \
-        .target = pp_count_##symbol,                                                               \
+        .target = PP_LIBC_CALLS_MALLOC(symbol) ? real_##symbol : pp_count_##symbol,                \
         .counting = pp_count_##symbol,                                                             \
         .entry = pp_entry_##symbol,                                                                \
         .name = #symbol,                                                                           \
         .shape = PP_SHAPE_##shape_name,                                                            \
         .resolved = true,                                                                          \
+        .passes = PP_LIBC_CALLS_MALLOC(symbol),                                                    \
     };
 PP_MALLOC_LIST_LIBC(DEFINE_HOOK)
 
@@ -50,7 +54,7 @@ bool pp_malloc_resolve(pp_malloc_hook *hook, uintptr_t caller)
 
 /* ---- the start of libc ---- */
 
-static bool libc_is_ready;
+static bool libc_is_ready = !PP_LIBC_ALLOCATES_AT_START;
 
 static void note_that_libc_is_ready(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * allocator_dynamic.c: reads mallinfo2() of glibc, if the program allocates from glibc.
+ * allocator_dynamic_glibc.c: reads mallinfo2() of glibc, if the program allocates from glibc.
  *
  * Zone: NORMAL.
  * Tested by: unit.memory_stats

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * real_static.c: the real functions of a fully static program, by libc's internal names.
+ * real_glibc_static.c: the real functions of a fully static program, by libc's internal names.
  *
  * Such a program has no loader that could find them. The linker takes our pthread_create and the
  * other hooks instead of those of libc.a. But nearly each function of libc.a is an alias of one

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * allocator_static.c: reads mallinfo2() in a fully static program. The program has mallinfo2 if it
+ * allocator_glibc_static.c: reads mallinfo2() in a fully static program. The program has mallinfo2 if it
  * has libc's malloc, which is in the same file of libc.a, and lacks it if it has its own allocator.
  *
  * Zone: NORMAL.

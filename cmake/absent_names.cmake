@@ -1,0 +1,25 @@
+# pprof_absent_names(FILE): writes a version script that keeps to libpprof.so the hooks of functions that this C library lacks. A
+# program that looks for such a function, at run-time, must not find ours. The names are those of tools/zones/exports.allow; C++'s
+# stay, since a C++ runtime may come with any program.
+function(pprof_absent_names file)
+  file(STRINGS ${CMAKE_SOURCE_DIR}/tools/zones/exports.allow lines REGEX "^[A-Za-z_]")
+  set(references "")
+  foreach(line IN LISTS lines)
+    string(REGEX REPLACE "[ \t].*" "" name "${line}")
+    if(NOT name MATCHES "@|^_Z|^GLIBC_")
+      string(APPEND references "extern char ${name}_[] __asm__(\"${name}\");\nchar *p_${name} = ${name}_;\n")
+    endif()
+  endforeach()
+  file(WRITE ${CMAKE_BINARY_DIR}/absent_names/references.c "${references}int main(void) { return 0; }\n")
+  try_compile(all_there ${CMAKE_BINARY_DIR}/absent_names SOURCES ${CMAKE_BINARY_DIR}/absent_names/references.c
+    OUTPUT_VARIABLE output)
+  string(REGEX MATCHALL "undefined reference to [^\n]*" missing "${output}")
+  set(names __start_pp_* __stop_pp_* _init _fini)
+  foreach(line IN LISTS missing)
+    string(REGEX REPLACE "undefined reference to [^A-Za-z_]*([A-Za-z0-9_]+).*" "\\1" name "${line}")
+    list(APPEND names ${name})
+  endforeach()
+  list(REMOVE_DUPLICATES names)
+  list(JOIN names ";\n        " names)
+  file(CONFIGURE OUTPUT ${file} CONTENT "{\n    local:\n        @names@;\n};\n" @ONLY)
+endfunction()

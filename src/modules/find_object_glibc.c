@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * find_object_glibc.c: asks _dl_find_object, which is async-signal-safe.
+ *
+ * Zone: SIGNAL.
+ * Tested by: unit.modules, unit.loaded_objects
+ */
+#include "modules/find_object.h"
+
+#include <dlfcn.h>
+
+extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
+
+bool pp_object_can_find(void)
+{
+    return _dl_find_object != NULL;
+}
+
+bool pp_object_find(uintptr_t address, pp_found_object *found)
+{
+    struct dl_find_object object;
+    if (_dl_find_object == NULL || _dl_find_object((void *)address, &object) != 0) {
+        return false;
+    }
+    *found = (pp_found_object){.start = (uintptr_t)object.dlfo_map_start,
+                               .end = (uintptr_t)object.dlfo_map_end,
+                               .eh_frame = (uintptr_t)object.dlfo_eh_frame,
+                               .map = object.dlfo_link_map};
+    return true;
+}

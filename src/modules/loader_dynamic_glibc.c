@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * loader_dynamic_glibc.c: finds the loader's private state.
+ *
+ * Zone: NORMAL.
+ * Locks: dlsym and dladdr1 take the loader's first lock (modules/loaded_objects.h).
+ * Tested by: unit.loader
+ */
+#include "modules/loader.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+bool pp_loader_find_state(const void **object, size_t *size)
+{
+    Dl_info where;
+    ElfW(Sym) *symbol = NULL;
+    void *state = dlsym(RTLD_DEFAULT, "_rtld_global");
+    if (state == NULL || dladdr1(state, &where, (void **)&symbol, RTLD_DL_SYMENT) == 0 ||
+        symbol == NULL || where.dli_saddr != state) {
+        return false;
+    }
+    *object = state;
+    *size = symbol->st_size;
+    return true;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * loaders_list.h: the list of loaded objects that the loader keeps for debuggers [<link.h>].
+ *
+ * The loader changes the list under a lock, so a reader reads only what no load changes, or reads it
+ * by checked reads. glibc calls the list _r_debug, musl _dl_debug_addr.
+ *
+ * Zone: SIGNAL.
+ */
+#ifndef PP_MODULES_LOADERS_LIST_H
+#define PP_MODULES_LOADERS_LIST_H
+
+#include <link.h>
+
+/* The program's entry, the first one. NULL before the loader has a list, and in some fully static
+ * programs. Defined in one of two files: loaders_list_glibc.c, or loaders_list_musl.c. */
+const struct link_map *pp_loaders_list(void);
+
+#endif

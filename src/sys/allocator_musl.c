@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * allocator_musl.c: musl's allocator has no statistics.
+ *
+ * Zone: NORMAL.
+ * Tested by: unit.memory_stats
+ */
+#include "sys/allocator.h"
+
+bool pp_allocator_read(pp_allocator_use *use)
+{
+    (void)use;
+    return false;
+}
