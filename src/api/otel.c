@@ -3,7 +3,8 @@
  * otel.c: see otel.h. The resource is that of OpenTelemetry's variables [Resource SDK, "Specifying
  * resource information via an environment variable"].
  *
- *   OTEL_SERVICE_NAME=shop                            service.name, before any other
+ *   the option service=NAME                           service.name, before any other
+ *   OTEL_SERVICE_NAME=shop                            the same, before those that follow
  *   OTEL_RESOURCE_ATTRIBUTES=key=value,key=value      values have %20 and the like
  *   defaults                                          service.name, service.instance.id
  *
@@ -27,6 +28,7 @@
 #include "sys/log.h"
 #include "sys/path_template.h"
 #include "sys/sandbox.h"
+#include "web/push_option.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -171,27 +173,30 @@ static void add_instance(void)
     add(text_of("service.instance.id"), (pp_context_text){text, length});
 }
 
-static void add_default_name(void)
+static void add_program(void)
 {
     char name[256];
     pp_path path = pp_path_begin(name, sizeof name);
-    pp_path_add(&path, "unknown_service:");
     pp_path_add_placeholder(&path, 'e', &(pp_path_values){.kind = ""});
     add(text_of("service.name"), (pp_context_text){name, path.length});
 }
 
-/* The first one of each key counts. */
+/* The first one of each key counts. The name is the one under which `push` sends profiles. */
 static void add_resource(pp_arena *arena)
 {
+    const char *service = pp_push_option_word(PP_PUSH_SERVICE);
     const char *name = secure_getenv("OTEL_SERVICE_NAME");
     const char *list = secure_getenv("OTEL_RESOURCE_ATTRIBUTES");
+    if (service != NULL) {
+        add(text_of("service.name"), text_of(service));
+    }
     if (name != NULL && *name != '\0') {
         add(text_of("service.name"), text_of(name));
     }
     if (list != NULL) {
         add_list(arena, list);
     }
-    add_default_name();
+    add_program();
     add_instance();
 }
 

@@ -100,7 +100,7 @@ bool pp_push_option_is_on(void)
     return state.words[PP_PUSH_URL][0] != '\0';
 }
 
-static const char *word_or_null(pp_push_word word)
+const char *pp_push_option_word(pp_push_word word)
 {
     return state.words[word][0] != '\0' ? state.words[word] : NULL;
 }
@@ -131,12 +131,12 @@ static void take_settings(void)
     take_variable("OTEL_RESOURCE_ATTRIBUTES", state.attributes, sizeof state.attributes);
     take_variable("LIBPPROF_PUSH_TOKEN", state.token, sizeof state.token);
     state.settings = (push_settings){.url = state.words[PP_PUSH_URL],
-                                     .to = word_or_null(PP_PUSH_TO),
-                                     .token_file = word_or_null(PP_PUSH_TOKEN),
+                                     .to = pp_push_option_word(PP_PUSH_TO),
+                                     .token_file = pp_push_option_word(PP_PUSH_TOKEN),
                                      .token = state.token[0] != '\0' ? state.token : NULL,
-                                     .tenant = word_or_null(PP_PUSH_TENANT),
-                                     .ca_file = word_or_null(PP_PUSH_CA),
-                                     .spool = word_or_null(PP_PUSH_SPOOL),
+                                     .tenant = pp_push_option_word(PP_PUSH_TENANT),
+                                     .ca_file = pp_push_option_word(PP_PUSH_CA),
+                                     .spool = pp_push_option_word(PP_PUSH_SPOOL),
                                      .memory_bytes = MEMORY_BYTES,
                                      .log = say};
 }
@@ -172,7 +172,7 @@ static bool open_sender(void)
         pp_log(&text);
         return false;
     }
-    const push_resource_source source = {.service = word_or_null(PP_PUSH_SERVICE),
+    const push_resource_source source = {.service = pp_push_option_word(PP_PUSH_SERVICE),
                                          .name = state.name,
                                          .attributes = state.attributes,
                                          .program = state.program};

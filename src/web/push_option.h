@@ -28,6 +28,9 @@ typedef enum pp_push_word {
 /* Takes the value of a word. 0, or -EINVAL. */
 int pp_push_option_take(pp_push_word word, const char *value);
 
+/* Returns the value of a word; NULL: none was given. */
+const char *pp_push_option_word(pp_push_word word);
+
 /* Whether a URL was given, and profiles are sent there, or will be. */
 bool pp_push_option_is_on(void);
 

@@ -29,9 +29,11 @@ resource() { case=shown look context "$@" | sed 's/^\(service.instance.id=\)\([0
 
 expect_equal "without the option" "nothing is published" "$(resource LIBPPROF=cpu)"
 expect_equal "defaults" "service.instance.id=UUID
-service.name=unknown_service:otel" "$(resource LIBPPROF=otel)"
+service.name=otel" "$(resource LIBPPROF=otel)"
 expect_equal "OTEL_SERVICE_NAME comes first" "service.instance.id=UUID
 service.name=shop" "$(resource LIBPPROF=otel OTEL_SERVICE_NAME=shop OTEL_RESOURCE_ATTRIBUTES=service.name=other)"
+expect_equal "service= comes before it" "service.instance.id=UUID
+service.name=mine" "$(resource LIBPPROF=otel,service=mine OTEL_SERVICE_NAME=shop)"
 expect_equal "a list" "a=last, one
 b=
 service.instance.id=i
@@ -39,7 +41,7 @@ service.name=n=1" "$(resource LIBPPROF=otel:process \
     OTEL_RESOURCE_ATTRIBUTES='a=first, b = ,service.name=n=1,, service.instance.id=i ,a=last%2C%20one')"
 for wrong in 'a' 'a=1,=2' 'a=%2' 'a=%zz' 'a=1,b'; do
     expect_equal "the list $wrong" "service.instance.id=UUID
-service.name=unknown_service:otel" "$(resource LIBPPROF=otel "OTEL_RESOURCE_ATTRIBUTES=$wrong")"
+service.name=otel" "$(resource LIBPPROF=otel "OTEL_RESOURCE_ATTRIBUTES=$wrong")"
     expect_contains "what is said of $wrong" looked.err "OTEL_RESOURCE_ATTRIBUTES is ignored"
 done
 expect_equal "no UTF-8" "a=x��" "$(resource LIBPPROF=otel OTEL_RESOURCE_ATTRIBUTES="a=x$(printf '\377\303')" | grep ^a)"
@@ -105,7 +107,7 @@ parent - - {"tenant": "a"} 1
 2 instances' "$(case=forks look shown LIBPPROF=otel,subprocesses)"
 expect_equal "after exec" "nothing is published" \
     "$(preload otel sh -c 'exec python3 "$0" process $$' "$SRC/test/e2e/otel/look.py")"
-expect_equal "after exec with subprocesses" "service.name=unknown_service:python3" \
+expect_equal "after exec with subprocesses" "service.name=python3" \
     "$(preload otel,subprocesses sh -c 'exec python3 "$0" process $$' "$SRC/test/e2e/otel/look.py" | grep name |
         sed 's/python3.*/python3/')"
 
