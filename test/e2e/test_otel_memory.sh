@@ -7,6 +7,7 @@
 . "$SRC/test/e2e/lib.sh"
 need python3 readelf go
 probed=$victims/probed
+unset DEBUGINFOD_URLS # gdb would ask whether to use it
 
 # ---- the notes ----
 
