@@ -7,6 +7,7 @@
 
 #include "push/body.h"
 #include "push/entry.h"
+#include "push/split.h"
 #include "push/transport.h"
 
 typedef struct push_format {
@@ -21,7 +22,9 @@ typedef struct push_format {
     size_t entries;           /* at most, in a request */
     /* Of a request that it refuses, the server keeps the profiles that are good: they are not sent again. */
     bool keeps_good;
-    int64_t oldest_s; /* what is older is likely to be refused, and goes alone; 0: no age is */
+    push_limits limits; /* of a profile; larger ones are split */
+    size_t plain_bytes; /* at most, of all profiles of a request, without gzip; 0: any */
+    int64_t oldest_s;   /* what is older is likely to be refused, and goes alone; 0: no age is */
     /* Writes the request for the entries of the list, `count` of them. What follows `path` in the
      * request's own path goes to `query`. 0, -EBADMSG: the first one's profile cannot be read, or
      * -ENOMEM. */

@@ -15,6 +15,7 @@
 #include "push/sender.h"
 
 #include "push/guess.h"
+#include "push/pprof.h"
 #include "push/retry.h"
 #include "push/spool.h"
 
@@ -48,7 +49,9 @@ struct push_sender {
     queue waiting;
     /* The request that is under way, or that will be sent again. */
     queue batch;
+    size_t batch_plain; /* its bytes without gzip */
     bool is_from_spool;
+    size_t moved; /* so many of those that wait were in the spool: they are the oldest */
     size_t alone; /* so many of the next profiles go one by one */
     push_body body;
     char path[PATH_BYTES];
@@ -178,6 +181,7 @@ static void make_room(push_sender *s)
     while (s->waiting.first != NULL &&
            (s->waiting.bytes > s->memory_bytes || (is_failing(s) && s->spool != NULL))) {
         spill(s, take_first(&s->waiting));
+        s->moved -= s->moved > 0;
     }
 }
 
@@ -228,29 +232,91 @@ static bool may_grow(const push_sender *s)
     return s->batch.count == 0 || (s->batch.count < entries_wanted(s) && !is_old(s, s->batch.last));
 }
 
-static bool has_room(const push_sender *s, size_t size)
+static size_t plain_size(const push_entry *entry)
 {
-    return may_grow(s) && (s->batch.count == 0 || s->batch.bytes + size <= batch_bytes);
+    return push_pprof_plain_size(entry->profile.data, entry->profile.size);
 }
 
-static void take_from_spool(push_sender *s)
+static bool fits(const push_sender *s, const push_entry *entry)
 {
-    push_entry *entry = NULL;
-    while (may_grow(s) && s->batch.bytes < batch_bytes &&
-           (entry = push_spool_take(s->spool, now_ns(s))) != NULL) {
-        append(&s->batch, entry);
+    size_t most = s->format->plain_bytes;
+    return s->batch.count == 0 || (s->batch.bytes + entry->size <= batch_bytes &&
+                                   (most == 0 || s->batch_plain + plain_size(entry) <= most));
+}
+
+static void put_in(push_sender *s, push_entry *entry)
+{
+    s->batch_plain += plain_size(entry);
+    append(&s->batch, entry);
+}
+
+/* The entry in as many parts as the server's limits ask for. */
+static queue split(push_sender *s, push_entry *entry)
+{
+    queue parts = {NULL};
+    entry->next = NULL;
+    push_entry *part = push_split(entry, &s->format->limits);
+    s->counters.lost += part == NULL;
+    while (part != NULL) {
+        push_entry *next = part->next;
+        append(&parts, part);
+        part = next;
     }
-    s->is_from_spool = s->batch.count > 0;
+    return parts;
 }
 
-/* Takes what is oldest. The caller holds the lock. */
+/* False: nothing more goes into the batch. */
+static bool take_from_memory(push_sender *s)
+{
+    if (s->waiting.first == NULL) {
+        return false;
+    }
+    bool was_moved = s->moved > 0;
+    queue parts = split(s, take_first(&s->waiting));
+    s->moved += was_moved ? parts.count - 1 : 0;
+    prepend(&s->waiting, &parts);
+    if (s->waiting.first == NULL || !fits(s, s->waiting.first)) {
+        return s->waiting.first != NULL && s->batch.count == 0;
+    }
+    put_in(s, take_first(&s->waiting));
+    s->moved -= s->moved > 0;
+    return true;
+}
+
+/* What has to be split, or has no room in the batch any more, moves from the folder to the memory. */
+static bool take_from_spool(push_sender *s)
+{
+    push_entry *entry = push_spool_take(s->spool, now_ns(s));
+    if (entry == NULL) {
+        return false;
+    }
+    queue parts = split(s, entry);
+    if (parts.count == 1 && fits(s, parts.first)) {
+        put_in(s, take_first(&parts));
+        s->is_from_spool = true;
+        return true;
+    }
+    push_spool_remove_last(s->spool);
+    s->moved += parts.count;
+    prepend(&s->waiting, &parts);
+    return s->batch.count == 0;
+}
+
+/* Takes what is oldest, from the folder or from the memory. The caller holds the lock. */
 static void take_batch(push_sender *s)
 {
-    if (s->spool != NULL) {
-        take_from_spool(s);
-    }
-    while (!s->is_from_spool && s->waiting.first != NULL && has_room(s, s->waiting.first->size)) {
-        append(&s->batch, take_first(&s->waiting));
+    bool has_spool = s->spool != NULL;
+    s->batch_plain = 0;
+    while (may_grow(s)) {
+        bool from_spool = has_spool && s->moved == 0;
+        if (s->batch.count > 0 && s->is_from_spool != from_spool) {
+            break;
+        }
+        bool goes_on = from_spool ? take_from_spool(s) : take_from_memory(s);
+        has_spool &= goes_on || !from_spool;
+        if (!goes_on && (!from_spool || s->batch.count > 0)) {
+            break;
+        }
     }
 }
 

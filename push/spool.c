@@ -286,13 +286,18 @@ push_entry *push_spool_take(push_spool *s, uint64_t now_ns)
     return NULL;
 }
 
+void push_spool_remove_last(push_spool *s)
+{
+    s->taken_count--;
+    unlinkat(s->folder, s->taken[s->taken_count].name, 0);
+    close(s->locks[s->taken_count]);
+}
+
 void push_spool_remove_taken(push_spool *s)
 {
-    for (size_t i = 0; i < s->taken_count; i++) {
-        unlinkat(s->folder, s->taken[i].name, 0);
-        close(s->locks[i]);
+    while (s->taken_count > 0) {
+        push_spool_remove_last(s);
     }
-    s->taken_count = 0;
 }
 
 void push_spool_keep_taken(push_spool *s)

@@ -30,6 +30,9 @@ int push_spool_put(push_spool *spool, const push_entry *entry, uint64_t now_ns, 
  * profile is removed. */
 push_entry *push_spool_take(push_spool *spool, uint64_t now_ns);
 
+/* Removes the file that was taken last. */
+void push_spool_remove_last(push_spool *spool);
+
 /* Removes all files that were taken, or has them stay. */
 void push_spool_remove_taken(push_spool *spool);
 void push_spool_keep_taken(push_spool *spool);

@@ -7,6 +7,7 @@
 #include "push/names.h"
 #include "push/pprof.h"
 #include "push/resource.h"
+#include "push/split.h"
 #include "push/target.h"
 
 #include <errno.h>
@@ -281,6 +282,107 @@ static void cut_profiles_are_refused(void **state)
     push_memory_release(&memory);
 }
 
+enum { MANY = 1000 };
+
+/* A profile of MANY samples, each with a location, a function and a name of its own. */
+static push_pprof *large(push_memory *memory)
+{
+    push_pprof *p = small(memory);
+    Push__Pprof__Sample *samples = push_memory_array(memory, MANY, sizeof *samples);
+    Push__Pprof__Location *locations = push_memory_array(memory, MANY, sizeof *locations);
+    Push__Pprof__Function *functions = push_memory_array(memory, MANY, sizeof *functions);
+    Push__Pprof__Line *lines = push_memory_array(memory, MANY, sizeof *lines);
+    Push__Pprof__Line **line_list = push_memory_array(memory, MANY, sizeof *line_list);
+    ProtobufCBinaryData *strings = push_memory_array(memory, MANY + 3, sizeof *strings);
+    uint64_t *ids = push_memory_array(memory, MANY, sizeof *ids);
+    int64_t *values = push_memory_array(memory, MANY, sizeof *values);
+    memcpy(strings, p->string_table, 3 * sizeof *strings);
+    p->sample = push_memory_array(memory, MANY, sizeof(void *));
+    p->location = push_memory_array(memory, MANY, sizeof(void *));
+    p->function = push_memory_array(memory, MANY, sizeof(void *));
+    p->string_table = strings;
+    for (size_t i = 0; i < MANY; i++) {
+        char *name = push_memory_array(memory, 16, 1);
+        snprintf(name, 16, "function%zu", i);
+        strings[i + 3] = (ProtobufCBinaryData){strlen(name), (uint8_t *)name};
+        functions[i] = (Push__Pprof__Function)PUSH__PPROF__FUNCTION__INIT;
+        functions[i].id = i + 1;
+        functions[i].name = (int64_t)i + 3;
+        lines[i] = (Push__Pprof__Line)PUSH__PPROF__LINE__INIT;
+        lines[i].function_id = i + 1;
+        line_list[i] = &lines[i];
+        locations[i] = (Push__Pprof__Location)PUSH__PPROF__LOCATION__INIT;
+        locations[i].id = i + 1;
+        locations[i].line = &line_list[i];
+        locations[i].n_line = 1;
+        ids[i] = i + 1;
+        values[i] = (int64_t)i;
+        samples[i] = (Push__Pprof__Sample)PUSH__PPROF__SAMPLE__INIT;
+        samples[i].location_id = &ids[i];
+        samples[i].value = &values[i];
+        samples[i].n_location_id = samples[i].n_value = 1;
+        p->sample[i] = &samples[i];
+        p->location[i] = &locations[i];
+        p->function[i] = &functions[i];
+    }
+    p->n_sample = p->n_location = p->n_function = MANY;
+    p->n_string_table = MANY + 3;
+    return p;
+}
+
+/* The parts of the large profile add up to it, name by name; none is larger than the limits. */
+static unsigned split_by(const push_limits *limits)
+{
+    push_memory memory;
+    push_body packed = PUSH_BODY_INIT;
+    int64_t seen[MANY] = {0};
+    unsigned count = 0;
+    push_memory_init(&memory);
+    push_pprof_write(large(&memory), &packed);
+    const push_profile profile = {.data = packed.data, .size = packed.size, .kind = "cpu"};
+    push_entry *part = push_split(push_entry_new(&profile), limits);
+    while (part != NULL) {
+        push_entry *next = part->next;
+        const push_pprof *p = push_pprof_read(part->profile.data, part->profile.size, &memory);
+        assert_non_null(p);
+        assert_true(limits->samples == 0 || p->n_sample <= limits->samples);
+        assert_true(limits->bytes == 0 ||
+                    push__pprof__profile__get_packed_size(p) <= limits->bytes);
+        assert_int_equal(p->n_location, p->n_sample);
+        assert_int_equal(p->time_nanos, count * 1000);
+        for (size_t i = 0; i < p->n_sample; i++) {
+            const Push__Pprof__Location *l = p->location[p->sample[i]->location_id[0] - 1];
+            const Push__Pprof__Function *f = p->function[l->line[0]->function_id - 1];
+            char name[16] = "";
+            assert_true(p->string_table[f->name].len < sizeof name);
+            memcpy(name, p->string_table[f->name].data, p->string_table[f->name].len);
+            seen[atoi(name + strlen("function"))] += 1 + p->sample[i]->value[0];
+        }
+        push_entry_free(part);
+        part = next;
+        count++;
+    }
+    for (size_t i = 0; i < MANY; i++) {
+        assert_int_equal(seen[i], 1 + (int64_t)i);
+    }
+    push_body_release(&packed);
+    push_memory_release(&memory);
+    return count;
+}
+
+static void large_profiles_are_split(void **state)
+{
+    const push_limits none = {0, 0};
+    const push_limits by_samples = {.samples = 100};
+    const push_limits by_bytes = {.bytes = 10000};
+    const push_limits enough = {.bytes = 1 << 20, .samples = MANY};
+    (void)state;
+    assert_int_equal(split_by(&none), 1);
+    assert_int_equal(split_by(&enough), 1);
+    assert_int_equal(split_by(&by_samples), 16);
+    assert_true(split_by(&by_bytes) > 3);
+}
+
 /* A request begins with what it must have, and garbage makes none. */
 static void requests_of_each_server(void **state)
 {
@@ -336,6 +438,7 @@ int main(void)
         cmocka_unit_test(urls_are_taken_apart),
         cmocka_unit_test(bad_references_are_refused),
         cmocka_unit_test(cut_profiles_are_refused),
+        cmocka_unit_test(large_profiles_are_split),
         cmocka_unit_test(requests_of_each_server),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
