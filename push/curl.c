@@ -10,16 +10,20 @@
 
 #include <arpa/inet.h>
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
+#include <link.h>
 #include <netdb.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 /* The numbers of libcurl's interface never change. */
 enum {
@@ -143,6 +147,41 @@ static bool find_calls(void *library, curl_calls *call)
     return true;
 }
 
+typedef struct loaded_objects {
+    unsigned seen, before;
+} loaded_objects;
+
+static int count_object(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)info;
+    (void)size;
+    ++*(unsigned *)context;
+    return 0;
+}
+
+/* The loader appends what it loads. Segments that are not writable have no relocations: their pages are
+ * those of the file. */
+static int forget_pages(struct dl_phdr_info *info, size_t size, void *context)
+{
+    loaded_objects *objects = context;
+    (void)size;
+    if (objects->seen++ < objects->before) {
+        return 0;
+    }
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type == PT_LOAD && (segment->p_flags & PF_W) == 0) {
+            uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+            uintptr_t begin = (info->dlpi_addr + segment->p_vaddr) & ~(page - 1);
+            uintptr_t end = (info->dlpi_addr + segment->p_vaddr + segment->p_filesz) & ~(page - 1);
+            if (end > begin) {
+                madvise((void *)begin, end - begin, MADV_DONTNEED);
+            }
+        }
+    }
+    return 0;
+}
+
 /* OpenSSL would tear itself down in a handler of exit(), while a request may be under way on another
  * thread. Whoever initialises it first decides. */
 static void keep_openssl(void *library)
@@ -165,6 +204,8 @@ static int load(curl_calls *call, char why[PUSH_WHY_BYTES])
         *call = loaded;
         return 0;
     }
+    loaded_objects objects = {0, 0};
+    dl_iterate_phdr(count_object, &objects.before);
     for (size_t i = 0; library == NULL && i < sizeof names / sizeof *names; i++) {
         library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     }
@@ -182,6 +223,9 @@ static int load(curl_calls *call, char why[PUSH_WHY_BYTES])
         return -ENOMEM;
     }
     loaded = *call;
+    /* Loading reads all symbol tables. The program's memory need not hold what is not used again: some
+     * 20 libraries that libcurl is linked to. */
+    dl_iterate_phdr(forget_pages, &objects);
     return 0;
 }
 

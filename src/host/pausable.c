@@ -36,7 +36,7 @@
 
 enum {
     PLACES = 10
-}; /* there are seven: deadline, interval, signal, wall, an attachment, two servers */
+}; /* there are eight: deadline, interval, signal, wall, an attachment, two servers, push */
 
 static const uint64_t longest_wait_ns = PP_NS_PER_S;
 static const uint64_t longest_wait_for_table_ns = UINT64_C(10) * PP_NS_PER_S;
