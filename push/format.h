@@ -7,6 +7,7 @@
 
 #include "push/body.h"
 #include "push/entry.h"
+#include "push/rename.h"
 #include "push/split.h"
 #include "push/transport.h"
 
@@ -22,6 +23,10 @@ typedef struct push_format {
     size_t entries;           /* at most, in a request */
     /* Of a request that it refuses, the server keeps the profiles that are good: they are not sent again. */
     bool keeps_good;
+    bool
+        wants_plain_types; /* the words of types have the letters of names only: push_rename_types() */
+    const char
+        *final_failure; /* is in an answer 500 that will not be another one later; NULL: none is */
     push_limits limits; /* of a profile; larger ones are split */
     size_t plain_bytes; /* at most, of all profiles of a request, without gzip; 0: any */
     int64_t oldest_s;   /* what is older is likely to be refused, and goes alone; 0: no age is */

@@ -57,5 +57,7 @@ const push_format push_format_parca = {
     .probe_answer = "\"code\"",
     .accepted = "application/json",
     .entries = 16,
+    .wants_plain_types = true,
+    .final_failure = "invalid profile type",
     .encode = encode,
 };

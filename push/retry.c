@@ -26,8 +26,10 @@ push_verdict push_judge(const push_format *format, const push_answer *answer)
     }
     bool is_passing = status < 400 || status == 401 || status == 403 || status == 407 ||
                       status == 408 || status == 425 || status == 429;
-    bool is_for_ever =
-        (status >= 400 && status < 500 && !is_passing) || status == 501 || status == 505;
+    bool is_final = status == 500 && format->final_failure != NULL &&
+                    strstr(answer->reason, format->final_failure) != NULL;
+    bool is_for_ever = is_final || (status >= 400 && status < 500 && !is_passing) ||
+                       status == 501 || status == 505;
     return is_for_ever ? PUSH_NEVER : PUSH_LATER;
 }
 

@@ -255,7 +255,8 @@ static queue split(push_sender *s, push_entry *entry)
 {
     queue parts = {NULL};
     entry->next = NULL;
-    push_entry *part = push_split(entry, &s->format->limits);
+    push_entry *part = s->format->wants_plain_types ? push_rename_types(entry) : entry;
+    part = part != NULL ? push_split(part, &s->format->limits) : NULL;
     s->counters.lost += part == NULL;
     while (part != NULL) {
         push_entry *next = part->next;

@@ -6,6 +6,7 @@
 #include "push/format.h"
 #include "push/names.h"
 #include "push/pprof.h"
+#include "push/rename.h"
 #include "push/resource.h"
 #include "push/split.h"
 #include "push/target.h"
@@ -282,6 +283,36 @@ static void cut_profiles_are_refused(void **state)
     push_memory_release(&memory);
 }
 
+static void types_get_plain_words(void **state)
+{
+    push_memory memory;
+    push_body packed = PUSH_BODY_INIT;
+    (void)state;
+    push_memory_init(&memory);
+    push_pprof *p = small(&memory);
+    p->string_table[1] = (ProtobufCBinaryData){5, (uint8_t *)"a.b/c"};
+    push_pprof_write(p, &packed);
+    push_profile profile = {.data = packed.data, .size = packed.size, .kind = "a.b/c"};
+    push_entry *entry = push_rename_types(push_entry_new(&profile));
+    assert_string_equal(entry->profile.kind, "a_b_c");
+    const push_pprof *read = push_pprof_read(entry->profile.data, entry->profile.size, &memory);
+    assert_non_null(read);
+    const ProtobufCBinaryData *type = &read->string_table[read->sample_type[0]->type];
+    assert_int_equal(type->len, 5);
+    assert_memory_equal(type->data, "a_b_c", 5);
+    const ProtobufCBinaryData *label = &read->string_table[read->sample[0]->label[0]->key];
+    assert_memory_equal(label->data, "a.b/c", 5);
+    assert_int_equal(read->sample[0]->value[0], 7);
+    push_entry_free(entry);
+    profile.kind = "cpu";
+    push_entry *other = push_entry_new(&profile);
+    assert_ptr_equal(push_rename_types(other), other);
+    push_entry_free(other);
+    p->string_table[1] = (ProtobufCBinaryData){3, (uint8_t *)"cpu"};
+    push_body_release(&packed);
+    push_memory_release(&memory);
+}
+
 enum { MANY = 1000 };
 
 /* A profile of MANY samples, each with a location, a function and a name of its own. */
@@ -438,6 +469,7 @@ int main(void)
         cmocka_unit_test(urls_are_taken_apart),
         cmocka_unit_test(bad_references_are_refused),
         cmocka_unit_test(cut_profiles_are_refused),
+        cmocka_unit_test(types_get_plain_words),
         cmocka_unit_test(large_profiles_are_split),
         cmocka_unit_test(requests_of_each_server),
     };

@@ -167,6 +167,10 @@ static void each_status_has_its_verdict(void **state)
     }
     const push_answer page = {.status = 200, .content_type = "text/html"};
     assert_int_equal(push_judge(&format, &page), PUSH_LATER);
+    const push_answer type = {.status = 500,
+                              .reason = "{\"message\":\"invalid profile type at row 0\"}"};
+    assert_int_equal(push_judge(&push_format_parca, &type), PUSH_NEVER);
+    assert_int_equal(push_judge(&push_format_pyroscope, &type), PUSH_LATER);
 }
 
 static void waits_double_up_to_a_minute(void **state)
