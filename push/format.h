@@ -23,13 +23,11 @@ typedef struct push_format {
     size_t entries;           /* at most, in a request */
     /* Of a request that it refuses, the server keeps the profiles that are good: they are not sent again. */
     bool keeps_good;
-    bool
-        wants_plain_types; /* the words of types have the letters of names only: push_rename_types() */
-    const char
-        *final_failure; /* is in an answer 500 that will not be another one later; NULL: none is */
-    push_limits limits; /* of a profile; larger ones are split */
-    size_t plain_bytes; /* at most, of all profiles of a request, without gzip; 0: any */
-    int64_t oldest_s;   /* what is older is likely to be refused, and goes alone; 0: no age is */
+    bool wants_plain_types;        /* push_rename_types() */
+    const char *final_failures[2]; /* one is in an answer 500 that will be the same later */
+    push_limits limits;            /* of a profile; larger ones are split */
+    size_t plain_bytes;            /* at most, of all profiles of a request, without gzip; 0: any */
+    int64_t oldest_s; /* what is older is likely to be refused, and goes alone; 0: no age is */
     /* Writes the request for the entries of the list, `count` of them. What follows `path` in the
      * request's own path goes to `query`. 0, -EBADMSG: the first one's profile cannot be read, or
      * -ENOMEM. */

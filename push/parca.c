@@ -58,6 +58,6 @@ const push_format push_format_parca = {
     .accepted = "application/json",
     .entries = 16,
     .wants_plain_types = true,
-    .final_failure = "invalid profile type",
+    .final_failures = {"invalid profile type", "decompressing"},
     .encode = encode,
 };

@@ -18,6 +18,16 @@ static bool is_of_server(const push_format *format, const push_answer *answer)
     return wanted == NULL || strncmp(answer->content_type, wanted, strlen(wanted)) == 0;
 }
 
+static bool is_final_failure(const push_format *format, const push_answer *answer)
+{
+    for (size_t i = 0; i < 2 && format->final_failures[i] != NULL; i++) {
+        if (strstr(answer->reason, format->final_failures[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 push_verdict push_judge(const push_format *format, const push_answer *answer)
 {
     int status = answer->status;
@@ -26,8 +36,7 @@ push_verdict push_judge(const push_format *format, const push_answer *answer)
     }
     bool is_passing = status < 400 || status == 401 || status == 403 || status == 407 ||
                       status == 408 || status == 425 || status == 429;
-    bool is_final = status == 500 && format->final_failure != NULL &&
-                    strstr(answer->reason, format->final_failure) != NULL;
+    bool is_final = status == 500 && is_final_failure(format, answer);
     bool is_for_ever = is_final || (status >= 400 && status < 500 && !is_passing) ||
                        status == 501 || status == 505;
     return is_for_ever ? PUSH_NEVER : PUSH_LATER;
