@@ -248,7 +248,8 @@ static bool is_numeric(const char *host)
 /* "+HOST:PORT:ADDRESS,[ADDRESS]"; the plus has libcurl forget it as it forgets others. */
 static void set_addresses(curl_state *c, const struct addrinfo *found)
 {
-    char text[sizeof c->target.host + sizeof c->target.port + ADDRESSES * (INET6_ADDRSTRLEN + 3)];
+    char text[sizeof c->target.host + sizeof c->target.port +
+              (size_t)ADDRESSES * (INET6_ADDRSTRLEN + 3)];
     int length = snprintf(text, sizeof text, "+%s:%s:", c->target.host, c->target.port);
     char separator = '\0';
     for (int i = 0; found != NULL && i < ADDRESSES; found = found->ai_next, i++) {
@@ -296,7 +297,7 @@ static size_t take_body(const char *data, size_t size, size_t count, void *conte
     char *reason = c->kept.reason;
     for (size_t i = 0; i < size * count && c->reason_length + 1 < sizeof c->kept.reason; i++) {
         bool is_shown = data[i] >= ' ' && data[i] < '\x7f';
-        reason[c->reason_length++] = is_shown ? data[i] : ' ';
+        reason[c->reason_length++] = (char)(is_shown ? data[i] : ' ');
         reason[c->reason_length] = '\0';
     }
     return size * count;

@@ -21,7 +21,7 @@ void push_name_of_label(const char *name, char to[PUSH_NAME_BYTES])
     }
     for (; *name != '\0' && length + 1 < PUSH_NAME_BYTES; name++) {
         bool is_allowed = is_letter(*name) || (*name >= '0' && *name <= '9');
-        to[length++] = is_allowed ? *name : '_';
+        to[length++] = (char)(is_allowed ? *name : '_');
     }
     to[length] = '\0';
 }

@@ -378,6 +378,25 @@ static void *empty_entry(translation *t, const void *empty, size_t size)
     return entry != NULL ? memcpy(entry, empty, size) : NULL;
 }
 
+/* Entry 0 of each table. */
+static void add_empty_entries(translation *t)
+{
+    static const Push__Otlp__Mapping mapping = PUSH__OTLP__MAPPING__INIT;
+    static const Push__Otlp__Location location = PUSH__OTLP__LOCATION__INIT;
+    static const Push__Otlp__Function function = PUSH__OTLP__FUNCTION__INIT;
+    static const Push__Otlp__Stack stack = PUSH__OTLP__STACK__INIT;
+    static const Push__Otlp__Link link = PUSH__OTLP__LINK__INIT;
+    static const Push__Otlp__KeyValueAndUnit attribute = PUSH__OTLP__KEY_VALUE_AND_UNIT__INIT;
+    Push__Otlp__Dictionary *to = &t->to;
+    to->mapping_table[to->n_mapping_table++] = empty_entry(t, &mapping, sizeof mapping);
+    to->location_table[to->n_location_table++] = empty_entry(t, &location, sizeof location);
+    to->function_table[to->n_function_table++] = empty_entry(t, &function, sizeof function);
+    to->stack_table[to->n_stack_table++] = empty_entry(t, &stack, sizeof stack);
+    to->link_table[to->n_link_table++] = empty_entry(t, &link, sizeof link);
+    to->attribute_table[to->n_attribute_table++] = empty_entry(t, &attribute, sizeof attribute);
+    own_string(t, "");
+}
+
 /* Makes room in all tables, and their first entries. */
 static bool begin(translation *t)
 {
@@ -408,19 +427,7 @@ static bool begin(translation *t)
     if (t->memory.failed) {
         return false;
     }
-#define EMPTY(type, init) empty_entry(t, &(const type)init, sizeof(type))
-    t->to.mapping_table[t->to.n_mapping_table++] =
-        EMPTY(Push__Otlp__Mapping, PUSH__OTLP__MAPPING__INIT);
-    t->to.location_table[t->to.n_location_table++] =
-        EMPTY(Push__Otlp__Location, PUSH__OTLP__LOCATION__INIT);
-    t->to.function_table[t->to.n_function_table++] =
-        EMPTY(Push__Otlp__Function, PUSH__OTLP__FUNCTION__INIT);
-    t->to.stack_table[t->to.n_stack_table++] = EMPTY(Push__Otlp__Stack, PUSH__OTLP__STACK__INIT);
-    t->to.link_table[t->to.n_link_table++] = EMPTY(Push__Otlp__Link, PUSH__OTLP__LINK__INIT);
-    t->to.attribute_table[t->to.n_attribute_table++] =
-        EMPTY(Push__Otlp__KeyValueAndUnit, PUSH__OTLP__KEY_VALUE_AND_UNIT__INIT);
-#undef EMPTY
-    own_string(t, "");
+    add_empty_entries(t);
     return !t->memory.failed;
 }
 

@@ -61,6 +61,7 @@ static int encode(const push_entry *first, size_t count, push_body *body, push_b
 {
     Push__Pyroscope__Request request = PUSH__PYROSCOPE__REQUEST__INIT;
     series *all = calloc(count, sizeof *all);
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     Push__Pyroscope__Series **list = calloc(count, sizeof *list);
     (void)query;
     if (all != NULL && list != NULL) {

@@ -78,7 +78,7 @@ static size_t decode(const char *text, size_t length, char *to)
         int high = text[i] == '%' && i + 2 < length ? digit_of(text[i + 1]) : -1;
         int low = high >= 0 ? digit_of(text[i + 2]) : -1;
         bool is_code = low >= 0 && (high > 0 || low > 0);
-        to[count++] = is_code ? (char)(high * 16 + low) : text[i];
+        to[count++] = (char)(is_code ? high * 16 + low : text[i]);
         i += is_code ? 2 : 0;
     }
     return count;

@@ -195,7 +195,7 @@ static int push_files(const request *r, const cp_operands *files, double seconds
     push_close(sender);
     if (status == 0 && (counters.lost || counters.queued)) {
         status = cp_fail(error, "push: %llu of the profiles were not sent: %s",
-                         (unsigned long long)(counters.lost + counters.queued),
+                         (unsigned long long)counters.lost + counters.queued,
                          r->settings.spool && !counters.lost ? "the spool has them"
                                                              : "they are lost to the server");
     }

@@ -45,7 +45,7 @@ enum {
 };
 
 /* The caller of end() waits for so long; the thread gives up a little earlier. */
-static const uint64_t patience_ns = 2 * PP_NS_PER_S;
+static const uint64_t patience_ns = UINT64_C(2) * PP_NS_PER_S;
 static const uint64_t margin_ns = PP_NS_PER_S / 4;
 
 typedef enum request { NOTHING, FLUSH, END } request;

@@ -323,7 +323,7 @@ static push_pprof *large(push_memory *memory)
     Push__Pprof__Location *locations = push_memory_array(memory, MANY, sizeof *locations);
     Push__Pprof__Function *functions = push_memory_array(memory, MANY, sizeof *functions);
     Push__Pprof__Line *lines = push_memory_array(memory, MANY, sizeof *lines);
-    Push__Pprof__Line **line_list = push_memory_array(memory, MANY, sizeof *line_list);
+    Push__Pprof__Line **line_list = push_memory_array(memory, MANY, sizeof(void *));
     ProtobufCBinaryData *strings = push_memory_array(memory, MANY + 3, sizeof *strings);
     uint64_t *ids = push_memory_array(memory, MANY, sizeof *ids);
     int64_t *values = push_memory_array(memory, MANY, sizeof *values);
@@ -387,7 +387,7 @@ static unsigned split_by(const push_limits *limits)
             char name[16] = "";
             assert_true(p->string_table[f->name].len < sizeof name);
             memcpy(name, p->string_table[f->name].data, p->string_table[f->name].len);
-            seen[atoi(name + strlen("function"))] += 1 + p->sample[i]->value[0];
+            seen[strtol(name + strlen("function"), NULL, 10)] += 1 + p->sample[i]->value[0];
         }
         push_entry_free(part);
         part = next;
