@@ -10,7 +10,7 @@
  * The requests for CPU and wall profiles are for what was counted since the sampler started (`now`), which the program
  * itself has on: so no moment is missing between two rounds.
  *
- * Tested by: e2e.cpprof_agent_push.
+ * Tested by: e2e.cpprof_agent_push, e2e.cpprof_agent_last.
  */
 #include "agent/collectors.h"
 
@@ -75,6 +75,8 @@ typedef struct collector {
     bool is_complained_of;
     cp_tally tallies[CP_KINDS];
     push_resource resource;
+    int last;        /* the folder of its last profiles, if it is in a container; or -1 */
+    uid_t last_user; /* the folder's */
 } collector;
 
 struct cp_collectors {
@@ -220,14 +222,6 @@ static void complain(collector *c, const char *format, ...)
     cp_complain("process %d (%s): %s", c->process->pid, c->process->program, text);
 }
 
-static void set_number(push_resource *resource, const char *name, int number)
-{
-    char text[NAME_BYTES];
-
-    snprintf(text, sizeof text, "%d", number);
-    push_resource_set(resource, name, text);
-}
-
 static void describe(collector *c)
 {
     const cp_host_process *process = c->process;
@@ -244,7 +238,6 @@ static void describe(collector *c)
     push_resource_init(&c->resource, &source);
     push_resource_set(&c->resource, "host.name", c->all->host);
     push_resource_set(&c->resource, "process.executable.name", process->program);
-    set_number(&c->resource, "process.pid", process->pid);
     cp_target_environment_release(&e);
 }
 
@@ -365,6 +358,7 @@ static bool take_status(collector *c)
         meet_program(c, strtoull(loaded, NULL, 10));
         free(c->on);
         c->on = on;
+        cp_host_process_set_on(c->process, on);
         on = NULL;
     }
     free(on);
@@ -376,10 +370,24 @@ static bool take_status(collector *c)
 static bool is_free(const collector *c, const char *file)
 {
     static const char usual[] = "/tmp/%e.%p.%k.pb.gz"; /* docs/OPTIONS.md */
-    size_t length = strlen(c->all->state.path);
 
-    return !file || strcmp(file, usual) == 0 ||
-           (strncmp(file, c->all->state.path, length) == 0 && file[length] == '/');
+    return !file || strcmp(file, usual) == 0 || cp_state_is_template(&c->all->state, file);
+}
+
+/* NULL: its last profiles can be written nowhere. */
+static char *template_for(collector *c, const cp_target *target)
+{
+    char *template = NULL;
+
+    if (!target->has_root) {
+        return cp_state_template(&c->all->state, target->user);
+    }
+    if (c->last >= 0) {
+        close(c->last);
+    }
+    c->last = cp_state_folder_inside(target, &template);
+    c->last_user = target->user;
+    return template;
 }
 
 /* The options for the program: what it does not record yet, and where its last profiles go, unless it has a place for
@@ -392,9 +400,8 @@ static char *options_for(collector *c)
     bool records_cpu = is_on(c->on, "cpu") && strstr(c->all->record, "cpu") != NULL;
     const char *record = records_cpu ? "" : c->all->record;
 
-    bool has_own_files = cp_target_read(c->process->pid, &target, &error) < 0 || target.has_root;
-    if (!has_own_files && is_free(c, file)) {
-        template = cp_state_template(&c->all->state, target.user);
+    if (is_free(c, file) && cp_target_read(c->process->pid, &target, &error) == 0) {
+        template = template_for(c, &target);
     }
     char *options = cp_heap_printf("%s%s%s%s", record, *record && template ? "," : "",
                                    template ? "file=" : "", template ? template : "");
@@ -538,7 +545,7 @@ static void appears(cp_host_process *process, void *context)
 
     c->all = all;
     c->process = process;
-    c->exchange.source.fd = -1;
+    c->exchange.source.fd = c->last = -1;
     c->next = (cp_loop_source){.fd = -1, .deadline_ns = 0, .act = act};
     process->work = c;
     cp_loop_add(all->loop, &c->next);
@@ -550,6 +557,9 @@ static void free_collector(collector *c)
     cp_loop_remove(&c->next);
     cp_bytes_release(&c->body);
     forget_tallies(c);
+    if (c->last >= 0) {
+        close(c->last);
+    }
     free(c->on);
     free(c);
 }
@@ -594,7 +604,6 @@ static void take_strange_file(cp_collectors *all, const cp_last_file *file, cons
     push_resource_init(&resource, &source);
     push_resource_set(&resource, "host.name", all->host);
     push_resource_set(&resource, "process.executable.name", file->program);
-    set_number(&resource, "process.pid", id.pid);
     char *labels = cp_state_get(&all->state, &id, tallies);
     read_labels(&resource, labels);
     free(labels);
@@ -652,6 +661,9 @@ static void goes(cp_host_process *process, bool has_ended, void *context)
     }
     if (has_ended) {
         cp_state_take_files(&all->state, take_file, all);
+        if (c->last >= 0) {
+            cp_state_take_from(c->last, c->last_user, take_file, all);
+        }
         if (c->is_known) {
             cp_state_remove(&all->state, &c->id);
         }

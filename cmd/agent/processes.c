@@ -248,7 +248,6 @@ static void appear(cp_host_process *process, char *on)
     free(process->on);
     process->on = on;
     process->pause_ns = least_pause_ns;
-    process->ask_at_ns = cp_now_ns() + most_pause_ns; /* it may record something else by then */
     if (is_new && cp_target_read(process->pid, &target, &error) == 0) {
         read_names(process, &target);
         process->is_reachable = true;
@@ -256,6 +255,8 @@ static void appear(cp_host_process *process, char *on)
             process->all->events->appears(process, process->all->context);
         }
     }
+    /* It may record something else by then. Who collects from it asks more often. */
+    process->ask_at_ns = process->work ? CP_NEVER : cp_now_ns() + most_pause_ns;
 }
 
 static void end_answer(cp_exchange *x, const char *failure)
@@ -355,6 +356,12 @@ static void look_at(cp_host_process *process)
         postpone(process);
     }
     free(command);
+}
+
+void cp_host_process_set_on(cp_host_process *process, const char *on)
+{
+    free(process->on);
+    process->on = cp_heap_copy(on, strlen(on));
 }
 
 void cp_host_process_doubt(cp_host_process *process)

@@ -71,6 +71,9 @@ cp_host_process *cp_processes_find(const cp_processes *processes, const char *na
 /* Connects to its control socket, and never waits. A descriptor, or -1. */
 int cp_host_process_connect(const cp_host_process *process);
 
+/* What it records, as it has just said to whoever collects from it. */
+void cp_host_process_set_on(cp_host_process *process, const char *on);
+
 /* It did not answer as it should: it is asked for its status again. */
 void cp_host_process_doubt(cp_host_process *process);
 

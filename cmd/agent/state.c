@@ -5,14 +5,17 @@
  * A folder below last/ belongs to a user who may put anything there: links, FIFOs, what never ends. Only regular files of
  * that user are read, at most LAST_BYTES of each.
  *
- * Tested by: e2e.cpprof_agent_push.
+ * Tested by: e2e.cpprof_agent_push, e2e.cpprof_agent_last.
  */
 #include "agent/state.h"
 
+#include "ask/control_target.h"
 #include "base/message.h"
 #include "base/pool.h"
 #include "import/profile_file.h"
 #include "profile/protobuf.h"
+
+#include "remote/beneath.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -49,6 +52,20 @@ static char *usual_path(void)
                : cp_heap_printf("%s/.local/state/cpprof-agent", home ? home : "");
 }
 
+/* NULL: there is none. */
+static char *usual_run(void)
+{
+    const char *given = getenv("RUNTIME_DIRECTORY"), *run = getenv("XDG_RUNTIME_DIR");
+
+    if (given && *given == '/') {
+        return cp_heap_copy(given, strcspn(given, ":"));
+    }
+    if (geteuid() == 0) {
+        return cp_heap_printf("/run/cpprof-agent");
+    }
+    return run && *run == '/' ? cp_heap_printf("%s/cpprof-agent", run) : NULL;
+}
+
 /* Others may pass through it, to their own folder below last/, and not read it. */
 static int make_folder(const char *path)
 {
@@ -81,9 +98,22 @@ static int make_parts(const cp_state *s)
     return made ? 0 : -1;
 }
 
+static void open_run(cp_state *s, bool is_named)
+{
+    char *path = is_named ? NULL : usual_run();
+
+    s->run = path ? make_folder(path) : -1;
+    free(path);
+    if (s->run >= 0 && !is_safe(s->run)) {
+        close(s->run);
+        s->run = -1;
+    }
+    s->run = s->run >= 0 ? s->run : openat(s->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
 int cp_state_open(cp_state *s, const char *path, cp_error *error)
 {
-    *s = (cp_state){.folder = -1, .lock = -1};
+    *s = (cp_state){.folder = -1, .run = -1, .lock = -1};
     s->path = path ? realpath(path, NULL) : NULL;
     if (!s->path) {
         s->path = path ? *path == '/' ? cp_heap_printf("%s", path) : NULL : usual_path();
@@ -102,6 +132,7 @@ int cp_state_open(cp_state *s, const char *path, cp_error *error)
     if (s->lock < 0 || flock(s->lock, LOCK_EX | LOCK_NB) < 0) {
         return cp_fail(error, "--state %s: another agent uses it", s->path);
     }
+    open_run(s, path != NULL);
     return 0;
 }
 
@@ -113,8 +144,11 @@ void cp_state_close(cp_state *s)
     if (s->folder >= 0) {
         close(s->folder);
     }
+    if (s->run >= 0) {
+        close(s->run);
+    }
     free(s->path);
-    *s = (cp_state){.folder = -1, .lock = -1};
+    *s = (cp_state){.folder = -1, .run = -1, .lock = -1};
 }
 
 /* ---- tallies ---- */
@@ -148,14 +182,12 @@ int cp_state_put(const cp_state *s, const cp_program_id *id, const cp_tally tall
 {
     static const char temporary[] = "new.tally";
     char name[NAME_BYTES];
-    int fd =
-        openat(s->folder, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int fd = openat(s->run, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
 
     name_of(id, name);
-    if (write_all(tallies, labels, out) < 0 ||
-        renameat(s->folder, temporary, s->folder, name) < 0) {
-        return cp_fail(error, "%s/%s: cannot be written: %s", s->path, name, strerror(errno));
+    if (write_all(tallies, labels, out) < 0 || renameat(s->run, temporary, s->run, name) < 0) {
+        return cp_fail(error, "%s: cannot be written: %s", name, strerror(errno));
     }
     return 0;
 }
@@ -163,15 +195,14 @@ int cp_state_put(const cp_state *s, const cp_program_id *id, const cp_tally tall
 /* The name of a tally of a program whose process's start is not known. */
 static bool find_start(const cp_state *s, cp_program_id *id)
 {
-    int fd = openat(s->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat(s->run, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
     const struct dirent *entry;
     cp_program_id found = {0};
 
     while (folder && id->start == 0 && (entry = readdir(folder)) != NULL) {
-        if (read_name(entry->d_name, &found) && found.pid == id->pid &&
-            found.loaded == id->loaded) {
-            id->start = found.start;
+        if (read_name(entry->d_name, &found) && found.loaded == id->loaded) {
+            *id = found; /* a process in a container knows another number of itself */
         }
     }
     if (folder) {
@@ -198,7 +229,7 @@ char *cp_state_get(const cp_state *s, cp_program_id *id, cp_tally tallies[CP_KIN
         return NULL;
     }
     name_of(id, name);
-    int fd = openat(s->folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = openat(s->run, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     FILE *in = fd >= 0 ? fdopen(fd, "r") : NULL;
     bool is_whole = in != NULL;
     for (int i = 0; is_whole && i < CP_KINDS; i++) {
@@ -216,20 +247,20 @@ void cp_state_remove(const cp_state *s, const cp_program_id *id)
     char name[NAME_BYTES];
 
     name_of(id, name);
-    unlinkat(s->folder, name, 0);
+    unlinkat(s->run, name, 0);
 }
 
 void cp_state_clean(const cp_state *s, bool (*lives)(const cp_program_id *id, void *context),
                     void *context)
 {
-    int fd = openat(s->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat(s->run, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
     const struct dirent *entry;
     cp_program_id id;
 
     while (folder && (entry = readdir(folder)) != NULL) {
         if (read_name(entry->d_name, &id) && !lives(&id, context)) {
-            unlinkat(s->folder, entry->d_name, 0);
+            unlinkat(s->run, entry->d_name, 0);
         }
     }
     if (folder) {
@@ -252,6 +283,51 @@ char *cp_state_template(const cp_state *s, uid_t user)
         return NULL;
     }
     return cp_heap_printf("%s/%s/%%p-%%s-%%k-%%e.pb.gz", s->path, name);
+}
+
+#define INSIDE "/tmp/cpprof-agent-"
+
+/* Gives the folder to the user, if it was just made; refuses one that another user has made. */
+static bool is_given(int folder, uid_t user, bool is_new)
+{
+    struct stat status;
+
+    return (!is_new || geteuid() == user || fchown(folder, user, (gid_t)-1) == 0) &&
+           fstat(folder, &status) == 0 && status.st_uid == user &&
+           (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+}
+
+int cp_state_folder_inside(const cp_target *target, char **template)
+{
+    char path[64];
+    int root = cp_target_root(target);
+    int parent = root >= 0 ? pp_open_beneath(root, "/tmp", O_PATH | O_DIRECTORY) : -1;
+
+    snprintf(path, sizeof path, INSIDE "%u", (unsigned)target->inner_user);
+    const char *name = strrchr(path, '/') + 1;
+    bool is_new = parent >= 0 && mkdirat(parent, name, 0700) == 0;
+    int folder =
+        parent >= 0 ? openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    if (folder >= 0 && !is_given(folder, target->user, is_new)) {
+        close(folder);
+        folder = -1;
+    }
+    if (root >= 0) {
+        close(root);
+    }
+    if (parent >= 0) {
+        close(parent);
+    }
+    *template = folder >= 0 ? cp_heap_printf("%s/%%p-%%s-%%k-%%e.pb.gz", path) : NULL;
+    return folder;
+}
+
+bool cp_state_is_template(const cp_state *s, const char *file)
+{
+    size_t length = strlen(s->path);
+
+    return strncmp(file, INSIDE, sizeof INSIDE - 1) == 0 ||
+           (strncmp(file, s->path, length) == 0 && file[length] == '/');
 }
 
 /* "PID-LOADED-KIND-PROGRAM.pb.gz" */
@@ -294,22 +370,35 @@ static void take_file(int folder, const char *name, cp_last_file *file,
     cp_bytes_release(&bytes);
 }
 
-static void take_user(int last, const char *name,
-                      void (*take)(const cp_last_file *file, const cp_bytes *bytes, void *context),
-                      void *context)
+void cp_state_take_from(int from, uid_t user,
+                        void (*take)(const cp_last_file *file, const cp_bytes *bytes,
+                                     void *context),
+                        void *context)
 {
-    int fd = openat(last, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
     const struct dirent *entry;
 
     while (folder && (entry = readdir(folder)) != NULL) {
-        cp_last_file file = {.user = (uid_t)strtoul(name, NULL, 10)};
+        cp_last_file file = {.user = user};
         if (read_last_name(entry->d_name, &file)) {
             take_file(dirfd(folder), entry->d_name, &file, take, context);
         }
     }
     if (folder) {
         closedir(folder);
+    }
+}
+
+static void take_user(int last, const char *name,
+                      void (*take)(const cp_last_file *file, const cp_bytes *bytes, void *context),
+                      void *context)
+{
+    int folder = openat(last, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (folder >= 0) {
+        cp_state_take_from(folder, (uid_t)strtoul(name, NULL, 10), take, context);
+        close(folder);
     }
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * state.h: the agent's folder.
+ * state.h: the agent's folders. RUN is in memory (/run), where there is one: what was pushed of a process is of no use
+ * when the machine was started anew. It is STATE if --state names that.
  *
  *   STATE/lock                        one agent at a time
  *   STATE/spool/                      what the server has not taken yet (push/push.h)
- *   STATE/PID-START-LOADED.tally      what was pushed of a process
+ *   RUN/PID-START-LOADED.tally        what was pushed of a process
  *   STATE/last/USER/PID-LOADED-KIND-PROGRAM.pb.gz   what a process wrote at its end; the folder is the user's
  */
 #ifndef CP_AGENT_STATE_H
@@ -18,10 +19,12 @@
 
 typedef struct cp_error cp_error;
 typedef struct cp_bytes cp_bytes;
+typedef struct cp_target cp_target;
 
 typedef struct cp_state {
     char *path;
     int folder; /* -1: it is not open */
+    int run;
     int lock;
 } cp_state;
 
@@ -71,6 +74,13 @@ void cp_state_clean(const cp_state *state, bool (*lives)(const cp_program_id *id
  * made. */
 char *cp_state_template(const cp_state *state, uid_t user);
 
+/* The same for a process in a container, below its own /tmp. Returns the folder's descriptor, which keeps the files there
+ * when the container has ended, and stores the option; or -1. */
+int cp_state_folder_inside(const cp_target *target, char **template);
+
+/* Whether the option is one of those two. */
+bool cp_state_is_template(const cp_state *state, const char *file);
+
 typedef struct cp_last_file {
     cp_program_id id;
     char kind[32];
@@ -79,7 +89,13 @@ typedef struct cp_last_file {
     int64_t time_ns; /* since 1970: when it was written */
 } cp_last_file;
 
-/* Takes each file that is whole: removes it, and calls `take` with its bytes. */
+/* Takes the files of a user in a folder: calls `take` with the bytes of each, and removes it. */
+void cp_state_take_from(int folder, uid_t user,
+                        void (*take)(const cp_last_file *file, const cp_bytes *bytes,
+                                     void *context),
+                        void *context);
+
+/* Takes those of all users in STATE/last. */
 void cp_state_take_files(const cp_state *state,
                          void (*take)(const cp_last_file *file, const cp_bytes *bytes,
                                       void *context),

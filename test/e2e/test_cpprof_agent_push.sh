@@ -77,5 +77,5 @@ for kind in block mutex; do
 done
 for taken in taken/*.json; do
     expect_equal "the service" shop "$(label service_name "$taken")"
-    expect_equal "the process" "$guest" "$(label process_pid "$taken")"
+    expect_equal "the host" "$(uname -n)" "$(label host_name "$taken")"
 done
