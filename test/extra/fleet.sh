@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # fleet.sh: `cpprof push` sends a profile of each kind to a Pyroscope and a Parca, which are asked for them again: totals to the
-# unit, the ten functions that have most, by labels. Not part of ./test.sh: few machines have these servers.
+# unit, the ten functions that have most, by labels. A process with push= sends deltas, which add up to its files. OTLP goes to Pyroscope
+# and to the Collector. Not part of ./test.sh: few machines have these servers.
 #
 #   BUILD=$PWD/build/release SRC=$PWD [PYROSCOPE=/path/to/pyroscope] [PARCA=/path/to/parca] sh test/extra/fleet.sh
 #
@@ -58,9 +59,9 @@ preload "block,mutex,thread,file=$work/%k.pb.gz" "$victims/contention" 200 >cont
 preload "heap:1k,file=$work/%k.pb.gz" "$victims/heap" shares >heap.log
 preload "leak:1,file=$work/%k.pb.gz" "$victims/leaks" >leaks.log
 preload "fd,file=$work/%k.pb.gz" "$victims/fds" >fds.log
-# A custom profile whose type has a dot is one that Parca refuses; see docs/FLEET.md.
+# A custom profile whose type has a dot: Parca refuses it.
 "$BUILD/examples/connections" connections.pb.gz >connections.log || fail "connections: $(cat connections.log)"
-kinds="cpu=process_cpu wall=wall heap=memory block=block mutex=mutex thread=thread leak=leak fd=fd"
+kinds="cpu=process_cpu wall=wall heap=memory block=block mutex=mutex thread=goroutine leak=leak fd=fd"
 
 # ---- there and back ----
 
@@ -69,7 +70,7 @@ compare() { # BACKEND URL MORE_KINDS
     sent=
     for kind in $kinds $3; do
         file=${kind%%=*}.pb.gz
-        "$BUILD/bin/cpprof" push --to "$1" --service "fleet" --label host.name=one --kind "${kind%%=*}" "$2" "$file" >push.log 2>&1 ||
+        "$BUILD/bin/cpprof" push --to "$1" --service "fleet" --label host.name=one "$2" "$file" >push.log 2>&1 ||
             fail "push of $file to $1: $(cat push.log)"
         sent="$sent ${kind#*=}=$file"
     done
@@ -77,6 +78,53 @@ compare() { # BACKEND URL MORE_KINDS
     python3 "$fleet/query.py" "$1" "$2" '{service_name="fleet",host_name="one"}' $sent >"$1.compared" || fail "$1: $(cat "$1.compared")"
     cat "$1.compared"
 }
-[ -z "$(server pyroscope)" ] || compare pyroscope "$pyroscope" connections=connections
+# A process that sends by itself, as deltas: they add up to the files that it writes at its end.
+by_itself() { # BACKEND URL
+    preload "heap:1k,block,mutex,push=$2,push-to=$1,service=own,interval=1s,file=$work/own.%k.pb.gz" \
+        "$victims/contention" 1000 >own.log 2>own.err || fail "push=: $(cat own.err)"
+    ! grep -q lost own.err || fail "push=: $(cat own.err)"
+    python3 "$fleet/query.py" "$1" "$2" '{service_name="own"}' memory=own.heap.pb.gz@alloc_ \
+        block=own.block.pb.gz@ mutex=own.mutex.pb.gz@ >"$1.own" || fail "$1, push=: $(cat "$1.own")"
+    cat "$1.own"
+}
+
+# OTLP: Pyroscope names profiles by the types of their periods. The Collector prints what it gets.
+otlp_to_pyroscope() {
+    sent=
+    for kind in heap=space block=contentions wall=wall fd=fd leak=space; do
+        file=${kind%%=*}.pb.gz
+        "$BUILD/bin/cpprof" push --to otlp --service otlp "$pyroscope" "$file" >push.log 2>&1 ||
+            fail "push of $file by OTLP: $(cat push.log)"
+        sent="$sent ${kind#*=}=$file"
+    done
+    # shellcheck disable=SC2086
+    python3 "$fleet/query.py" pyroscope "$pyroscope" '{service_name="otlp"}' $sent >otlp.compared || fail "OTLP: $(cat otlp.compared)"
+    cat otlp.compared
+}
+otlp_to_collector() {
+    # shellcheck disable=SC2046
+    set -- $(ports)
+    cat >collector.yaml <<EOF
+receivers: {otlp: {protocols: {http: {endpoint: "127.0.0.1:$1"}}}}
+exporters: {debug: {verbosity: detailed}}
+service: {telemetry: {metrics: {level: none}}, pipelines: {profiles: {receivers: [otlp], exporters: [debug]}}}
+EOF
+    "$(server otelcol)" --config=file:collector.yaml --feature-gates=service.profilesSupport >collector.log 2>&1 &
+    started="$started $!"
+    wait_until has_text collector.log "Everything is ready"
+    "$BUILD/bin/cpprof" push --service otlp --kind fd "http://127.0.0.1:$1" fd.pb.gz >push.log 2>&1 ||
+        fail "push to the Collector: $(cat push.log)"
+    values() { sed -n 's/^ *Values*: \[*\([0-9]*\)\]*$/\1/p' collector.log | awk '{ sum += $1 } END { print sum + 0 }'; }
+    has_all() { [ "$(values)" = "$(awk '/^fd:fd:count/ { print $2; exit }' ./*.compared)" ]; }
+    wait_until has_all
+    has_text collector.log "otlp" || fail "no service: $(cat collector.log)"
+    echo "collector fd $(values)"
+}
+
+[ -z "$(server pyroscope)" ] || compare pyroscope "$pyroscope" connections=example_connections
 [ -z "$(server parca)" ] || compare parca "$parca" ""
+[ -z "$(server pyroscope)" ] || by_itself pyroscope "$pyroscope"
+[ -z "$(server parca)" ] || by_itself parca "$parca"
+[ -z "$(server pyroscope)" ] || otlp_to_pyroscope
+[ -z "$(server otelcol)" ] || otlp_to_collector
 echo ok

@@ -68,6 +68,7 @@ MESSAGES = {
         1: ("name", "string"), 2: ("version", "string"), 3: ("attributes", "*KeyValue"),
         4: ("dropped_attributes_count", "uint64"),
     },
+    # Keys and values in the dictionary (key_strindex, string_value_strindex) are defined, but Pyroscope and Parca do not read them.
     "KeyValue": {1: ("key", "string"), 2: ("value", "AnyValue")},
     "AnyValue": {
         1: ("string", "string"), 2: ("bool", "bool"), 3: ("int", "int64"), 4: ("double", "double"), 7: ("bytes", "bytes"),

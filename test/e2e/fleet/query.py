@@ -2,11 +2,13 @@
 #
 # query.py pyroscope|parca URL SELECTOR NAME=PROFILE...: asks a real server for all profiles of the last hour with the labels of SELECTOR,
 # as in '{service_name="shop"}', and compares them with the pprof files that were sent to it as __name__ NAME: the total of each type, to the
-# unit, and the ten functions that have most at the leaf. It waits for what is not there yet, for at most a minute. Prints the totals, and
+# unit, and the ten functions that have most at the leaf. NAME=PROFILE@PREFIX compares only types that begin with PREFIX, and says that the
+# profile was sent in parts, as deltas. It waits for what is not there yet, for at most a minute. Prints the totals, and
 # what differs; exits with 1 then. "ready" as the selector: only waits until the server is ready.
 import base64
 import gzip
 import json
+import re
 import sys
 import time
 import urllib.error
@@ -30,30 +32,39 @@ def times():
     return now - 3600, now + 600
 
 
-def at_leaves(profile, index):
-    sums = {}
+def at_leaves(profile, index, without=None):
+    """The sums of the functions at the leaves, without samples that have the label `without`."""
+    sums, text = {}, profile["string_table"]
     for sample in profile["sample"]:
+        if any((text[label["key"]], text[label["str"]]) == without for label in sample["label"]):
+            continue
         name = ""
         if sample["location_id"] and profile["location"][sample["location_id"][0] - 1]["line"]:
             line = profile["location"][sample["location_id"][0] - 1]["line"][0]
-            name = profile["string_table"][profile["function"][line["function_id"] - 1]["name"]]
+            name = text[profile["function"][line["function_id"] - 1]["name"]]
         if sample["value"][index]:
             sums[name] = sums.get(name, 0) + sample["value"][index]
     return sums
 
 
-def sent(path):
-    """{type: {function: value}}"""
+def sent(name, path, is_delta):
+    """{type: {function: value}}, with the types as cpprof push calls them: thread as goroutine, and words that Parca can say."""
     with open(path, "rb") as stream:
         data = stream.read()
     profile = decode("Profile", gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
     text = profile["string_table"]
+    if name == "goroutine":
+        text = [name if one == "thread" else one for one in text]
+    if backend == "parca":
+        text = [re.sub("[^a-zA-Z0-9_]", "_", one) for one in text]
     period = profile["period_type"]
     suffix = ":%s:%s" % (text[period["type"]], text[period["unit"]])
-    if backend == "parca" and profile["duration_nanos"]:
+    if backend == "parca" and (is_delta or profile["duration_nanos"]):
         suffix += ":delta"
     types = ["%s:%s%s" % (text[one["type"]], text[one["unit"]], suffix) for one in profile["sample_type"]]
-    found = {kind: at_leaves(profile, at) for at, kind in enumerate(types)}
+    # Waits that go on are in a profile of all waits, not in a delta.
+    without = ("state", "waiting") if is_delta else None
+    found = {kind: at_leaves(profile, at, without) for at, kind in enumerate(types)}
     for kind in found:
         if kind.startswith("samples:count:") and kind.endswith(":delta"):  # Parca shows them as time
             found[kind] = {name: value * profile["period"] for name, value in found[kind].items()}
@@ -117,8 +128,9 @@ def main():
     differs = compared = 0
     for one in sys.argv[4:]:
         name, path = one.split("=", 1)
-        for kind, wanted in sent(path).items():
-            if not wanted:
+        path, in_parts, prefix = path.partition("@")
+        for kind, wanted in sent(name, path, in_parts).items():
+            if not wanted or not kind.startswith(prefix):
                 continue
             compared += 1
             got = matched("%s:%s" % (name, kind), wanted)
