@@ -18,8 +18,9 @@
  * Sources: src/unwind/expression.c src/unwind/image.c src/unwind/copies.c src/unwind/rebase.c
  * Sources: src/unwind/rule_cache.c src/unwind/target.c src/arch/x86_64_rule.c
  * Sources: src/unwind/stack_memory.c src/unwind/stack_memo.c src/sys/safe_read.c
- * Sources: src/modules/loader.c
+ * Sources: src/modules/loader.c src/modules/loader_state_glibc.c
  * Sources: src/unwind/pushes.c src/unwind/own_frames.c src/unwind/explain.c src/modules/own_code.c
+ * Sources: src/unwind/epilogue.c src/unwind/flow.c src/arch/x86_64_instruction.c
  * Sources: src/base/text.c
  * Sources: src/sys/apart.c src/sys/own_threads.c src/arch/x86_64_apart.S
  * Seeds: real call-frame information (seeds.c), and rare rules, ends and signal frames.
@@ -81,6 +82,12 @@ bool pp_modules_find(uintptr_t pc, pp_module *module)
         *module = described;
         return true;
     }
+    return false;
+}
+
+bool pp_modules_is_start(uintptr_t pc)
+{
+    (void)pc;
     return false;
 }
 
