@@ -15,6 +15,7 @@
 #include "base/sort.h"
 #include "elf/elf.h"
 #include "modules/maps.h"
+#include "arch/system_call.h"
 #include "modules/module_cfi.h"
 
 #include <elf.h>
@@ -22,10 +23,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    PAGE = 4096,
-    HEADERS_MAX = 64 /* program headers; a linked object has a dozen */
-};
+enum { HEADERS_MAX = 64 /* program headers; a linked object has a dozen */ };
 
 typedef struct object {
     const char *path;
@@ -101,9 +99,10 @@ static bool place(object *o, uintptr_t start)
     for (unsigned i = 0; i < o->info.dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &o->headers[i];
         if (segment->p_type == PT_LOAD) {
-            uintptr_t first = segment->p_vaddr & ~(uintptr_t)(PAGE - 1);
+            uintptr_t first = segment->p_vaddr & ~(uintptr_t)(pp_page_bytes() - 1);
             if (lo == UINTPTR_MAX) {
-                o->info.dlpi_addr = start + (segment->p_offset & ~(uintptr_t)(PAGE - 1)) - first;
+                o->info.dlpi_addr =
+                    start + (segment->p_offset & ~(uintptr_t)(pp_page_bytes() - 1)) - first;
             }
             lo = first < lo ? first : lo;
             hi = segment->p_vaddr + segment->p_memsz;
@@ -183,13 +182,13 @@ static const char *path_of(pp_arena *arena, const char *path)
 
 static void add_segment(reading *r, const object *o, const ElfW(Phdr) * segment, pp_module *module)
 {
-    const uintptr_t mask = ~(uintptr_t)(PAGE - 1);
+    const uintptr_t mask = ~(uintptr_t)(pp_page_bytes() - 1);
     uintptr_t bias = o->info.dlpi_addr;
     uintptr_t lo = bias + segment->p_vaddr;
     uintptr_t hi = lo + segment->p_memsz;
     pp_mapping *m = &r->mappings[r->mapping_count++];
     *m = (pp_mapping){.start = lo & mask,
-                      .limit = (hi + PAGE - 1) & mask,
+                      .limit = (hi + ~mask) & mask,
                       .offset = segment->p_offset & mask,
                       .bias = bias,
                       .memory = &r->target->walked.memory,

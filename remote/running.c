@@ -8,6 +8,8 @@
  */
 #include "remote/running.h"
 
+#include "arch/system_call.h"
+
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <poll.h>
@@ -20,9 +22,7 @@
 #include <unistd.h>
 
 enum {
-    PAGE = 4096,
-    RING_PAGES = 32, /* three records fit; the first one is enough */
-    RING_BYTES = RING_PAGES * PAGE,
+    RING_BYTES = 128 * 1024, /* three records fit; the first one is enough */
     PERIOD_NS = 200000
 };
 
@@ -55,7 +55,8 @@ int pp_running_open(pp_running *running, int tid)
     }
     running->fd = (int)fd;
     running->sample = malloc(sizeof *running->sample);
-    running->ring = mmap(NULL, PAGE + RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
+    running->ring =
+        mmap(NULL, pp_page_bytes() + RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
     if (running->sample == NULL || running->ring == MAP_FAILED) {
         int error = running->sample == NULL ? ENOMEM : errno;
         pp_running_close(running);
@@ -67,7 +68,7 @@ int pp_running_open(pp_running *running, int tid)
 void pp_running_close(pp_running *running)
 {
     if (running->ring != NULL && running->ring != MAP_FAILED) {
-        munmap(running->ring, PAGE + RING_BYTES);
+        munmap(running->ring, pp_page_bytes() + RING_BYTES);
     }
     free(running->sample);
     close(running->fd);
@@ -78,7 +79,7 @@ void pp_running_close(pp_running *running)
 /* Copies bytes out of the ring, which may end in the middle of them. */
 static void copy(const pp_running *running, uint64_t at, void *to, size_t size)
 {
-    const uint8_t *data = (const uint8_t *)running->ring + PAGE;
+    const uint8_t *data = (const uint8_t *)running->ring + pp_page_bytes();
     size_t offset = at % RING_BYTES;
     size_t first = RING_BYTES - offset < size ? RING_BYTES - offset : size;
     memcpy(to, data + offset, first);

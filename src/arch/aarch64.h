@@ -39,6 +39,10 @@ enum {
 /* A function may use nothing below SP (AAPCS64). */
 #define PP_RED_ZONE 0
 
+/* A thread's stack ends less than this above its control block, which the variables of all libraries that
+ * are loaded at the start come after, and a reserve for others. */
+#define PP_ABOVE_CONTROL_BLOCK (64 * 1024)
+
 typedef struct pp_registers {
     uintptr_t r[PP_REG_COUNT]; /* r[PP_REG_PC] is the PC */
 } pp_registers;

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -112,6 +113,15 @@ static inline uintptr_t pp_thread_pointer_from_kernel(void)
 static inline bool pp_is_control_block(uintptr_t pointer, uintptr_t word)
 {
     return pointer != 0 && word != 0;
+}
+
+/* The kernel's pages: of 4, 16 or 64 KiB. */
+enum { PP_PAGE_BYTES_MAX = 64 * 1024 };
+
+static inline size_t pp_page_bytes(void)
+{
+    size_t bytes = getauxval(AT_PAGESZ);
+    return bytes != 0 ? bytes : PP_PAGE_BYTES_MAX;
 }
 
 static inline void pp_spin_hint(void)

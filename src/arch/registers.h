@@ -9,7 +9,8 @@
  *   PP_REG_RA, PP_REG_PC                 CFI's column of the return address; the place of the PC.
  *                                        The numbers below are registers that a CFA may count from
  *   pp_register_name()                   the name of a register, by its DWARF number
- *   PP_CALL_CLOBBERED, PP_ADDRESS_BITS, PP_RED_ZONE   what the ABI and the processor guarantee
+ *   PP_CALL_CLOBBERED, PP_ADDRESS_BITS, PP_RED_ZONE, PP_ABOVE_CONTROL_BLOCK
+ *                                        what the ABI, the processor and libc guarantee
  *   PP_CODE_SHIFT                        the binary logarithm of the alignment of instructions
  *   PP_RETURN_ON_STACK                   whether a call leaves the return address on the stack; else
  *                                        it is in the register PP_REG_BX

@@ -9,6 +9,7 @@
  * pp_is_control_block() says whether the word there is one that such a block begins with.
  * pp_call_poll(), pp_call_rename(), ... make calls that not all kernels have, or those that stand in
  * for them. PP_CALL_POLL, ... are their numbers, or such as no call has.
+ * pp_page_bytes() returns the size of a page, at most PP_PAGE_BYTES_MAX.
  * pp_spin_hint() tells the processor that a loop waits for another one; it may run something else
  * meanwhile.
  *

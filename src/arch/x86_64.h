@@ -39,6 +39,10 @@ enum {
 /* The bytes below SP that a function may use without moving it (System V ABI). */
 #define PP_RED_ZONE 128
 
+/* A thread's stack ends less than this above its control block (glibc: sizeof(struct pthread) is 2304
+ * bytes; musl's is smaller). */
+#define PP_ABOVE_CONTROL_BLOCK 4096
+
 typedef struct pp_registers {
     uintptr_t r[PP_REG_COUNT]; /* r[PP_REG_PC] is the PC */
 } pp_registers;

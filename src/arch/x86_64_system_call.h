@@ -89,6 +89,14 @@ static inline bool pp_is_control_block(uintptr_t pointer, uintptr_t word)
     return word == pointer;
 }
 
+/* The kernel's pages. */
+enum { PP_PAGE_BYTES_MAX = 4096 };
+
+static inline size_t pp_page_bytes(void)
+{
+    return PP_PAGE_BYTES_MAX;
+}
+
 static inline void pp_spin_hint(void) /* Intel SDM, volume 2, PAUSE */
 {
     __builtin_ia32_pause();

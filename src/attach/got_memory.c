@@ -13,8 +13,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static const uintptr_t page = 4096;
-
 static size_t count_lines(const char *text)
 {
     size_t count = 0;
@@ -69,7 +67,7 @@ static const pp_got_range *range_of(const pp_got_memory *m, uintptr_t address)
 
 static bool protect(uintptr_t at, int protection)
 {
-    return pp_system_call(SYS_mprotect, at, page, protection) == 0;
+    return pp_system_call(SYS_mprotect, at, pp_page_bytes(), protection) == 0;
 }
 
 void pp_got_memory_close(pp_got_memory *m)
@@ -82,7 +80,7 @@ void pp_got_memory_close(pp_got_memory *m)
 
 bool pp_got_memory_open(pp_got_memory *m, uintptr_t address)
 {
-    uintptr_t at = address & ~(page - 1);
+    uintptr_t at = address & ~(uintptr_t)(pp_page_bytes() - 1);
     if (m->open == at && at != 0) {
         return true;
     }

@@ -17,8 +17,7 @@
 #endif
 
 enum {
-    PAGE_BYTES = 4096,
-    WORTH_FILLING = 4 * PAGE_BYTES,
+    WORTH_FILLING = 16 * 1024,
     /* Mappings of this size or more are left out of the host's core dumps: tables reserve more than
      * they fill. */
     NOT_DUMPED = 256 * 1024
@@ -73,8 +72,9 @@ void *pp_memory_resize(void *memory, size_t bytes, size_t new_bytes)
 /* Where the kernel cannot, it provides each page when it is used. */
 void pp_memory_fill(void *memory, size_t bytes)
 {
-    uintptr_t from = ((uintptr_t)memory + PAGE_BYTES - 1) & ~(uintptr_t)(PAGE_BYTES - 1);
-    uintptr_t to = ((uintptr_t)memory + bytes) & ~(uintptr_t)(PAGE_BYTES - 1);
+    const uintptr_t in_page = pp_page_bytes() - 1;
+    uintptr_t from = ((uintptr_t)memory + in_page) & ~in_page;
+    uintptr_t to = ((uintptr_t)memory + bytes) & ~in_page;
     if (to > from && to - from >= WORTH_FILLING) {
         pp_system_call(SYS_madvise, from, to - from, MADV_POPULATE_WRITE);
     }

@@ -27,7 +27,7 @@
 #include <sys/mman.h>
 
 enum {
-    GUARD = 4096,
+    GUARD = PP_PAGE_BYTES_MAX,
     /* The handler needs a page or two, since it dumps on another stack (crash.c). Handlers of the
      * program that have SA_ONSTACK run here as well. Only touched pages are ever there. */
     STACK_BYTES = 256 * 1024 - 2 * GUARD - 64,

@@ -27,11 +27,8 @@
 #include <sys/mman.h>
 
 enum {
-    MOST_SLOTS = 1024, /* calls through further slots go by way of our functions */
-    PAGE = 4096
+    MOST_SLOTS = 1024 /* calls through further slots go by way of our functions */
 };
-
-static const uintptr_t page_mask = ~(uintptr_t)(PAGE - 1);
 
 typedef struct slot {
     uintptr_t *at;
@@ -61,9 +58,14 @@ extern ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC") __attribute__((weak, visibili
 
 /* ---- one slot ---- */
 
+static uintptr_t page_of(uintptr_t address)
+{
+    return address & ~(uintptr_t)(pp_page_bytes() - 1);
+}
+
 static bool protect(uintptr_t page, int protection)
 {
-    return pp_system_call(SYS_mprotect, page, PAGE, protection) == 0;
+    return pp_system_call(SYS_mprotect, page, pp_page_bytes(), protection) == 0;
 }
 
 static void close_page(uintptr_t *open)
@@ -77,7 +79,7 @@ static void close_page(uintptr_t *open)
 /* At most one page is writable at a time that was not; the slots of a page are together. */
 static bool open_page(uintptr_t *open, const slot *s)
 {
-    uintptr_t page = (uintptr_t)s->at & page_mask;
+    uintptr_t page = page_of((uintptr_t)s->at);
     if (!s->is_read_only || page == *open) {
         return true;
     }
@@ -139,8 +141,8 @@ static bool is_relro(const object *o, uintptr_t address)
     for (unsigned i = 0; i < o->info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &o->info->dlpi_phdr[i];
         uintptr_t start = o->info->dlpi_addr + p->p_vaddr;
-        if (p->p_type == PT_GNU_RELRO && address >= (start & page_mask) &&
-            address < ((start + p->p_memsz) & page_mask)) {
+        if (p->p_type == PT_GNU_RELRO && address >= page_of(start) &&
+            address < page_of(start + p->p_memsz)) {
             return true;
         }
     }

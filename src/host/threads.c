@@ -16,6 +16,7 @@
  */
 #include "host/hooks.h"
 
+#include "arch/registers.h"
 #include "arch/stubs.h"
 #include "crash/crash_stacks.h"
 #include "host/real.h"
@@ -40,12 +41,7 @@
 #include <threads.h>
 #include <unistd.h>
 
-enum {
-    PAGE = 4096,
-    /* The stack's mapping ends less than a page above the thread's control block (glibc:
-     * sizeof(struct pthread) is 2304 bytes; musl's is smaller). */
-    ABOVE_CONTROL_BLOCK = PAGE
-};
+enum { PAGE = 4096 };
 
 /* No thread stack may grow into the gap that the kernel keeps below the main stack. */
 static const uintptr_t main_stack_max = 64u << 20;
@@ -70,7 +66,7 @@ static void declare_stack(size_t stack_size)
 {
     uintptr_t top = (uintptr_t)pthread_self(); /* the control block lies at the stack's end */
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    uintptr_t limit = top + ABOVE_CONTROL_BLOCK - stack_size;
+    uintptr_t limit = top + PP_ABOVE_CONTROL_BLOCK - stack_size;
     if (here < top && here >= limit && limit < top) {
         pp_stack_declare(limit, top);
     }

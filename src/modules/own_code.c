@@ -15,7 +15,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, CLOCK_BYTES = 2 * PAGE /* of the vDSO, at most */ };
+enum { CLOCK_BYTES = 8192 /* of the vDSO, at most */ };
 
 /* Addresses of the module that contains this code.
  * NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's names */
@@ -96,8 +96,9 @@ void pp_own_variables_leave_out_of_dumps(void)
     uintptr_t from = 0;
     uintptr_t to = 0;
     pp_own_variables(&from, &to);
-    from = (from + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
-    to &= ~(uintptr_t)(PAGE - 1);
+    const uintptr_t in_page = pp_page_bytes() - 1;
+    from = (from + in_page) & ~in_page;
+    to &= ~in_page;
     if (from < to) {
         pp_system_call(SYS_madvise, from, to - from, MADV_DONTDUMP);
     }

@@ -6,13 +6,12 @@
  */
 #include "modules/unseen_object.h"
 
+#include "arch/system_call.h"
 #include "elf/elf.h"
-
-static const uintptr_t page = 4096;
 
 static uintptr_t page_of(uintptr_t address)
 {
-    return address & ~(page - 1);
+    return address & ~(uintptr_t)(pp_page_bytes() - 1);
 }
 
 /* The first segment has the beginning of the file. */

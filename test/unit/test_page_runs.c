@@ -18,7 +18,9 @@
 
 enum { PAGES = 2000 }; /* more than one answer of pagemap has */
 
-static const uintptr_t page = PP_PAGE;
+enum { PAGE = 4096 };
+
+static const uintptr_t page = PAGE;
 
 /* The states of pages from `at` on, a letter each. */
 static void states(pp_page_runs *runs, uintptr_t at, size_t pages, char *to)
@@ -58,9 +60,9 @@ static void both_ways(void *at, size_t pages, const char *expected)
 
 static void *map(size_t pages, int protection, int flags)
 {
-    void *at = mmap(NULL, pages * PP_PAGE, protection, flags, -1, 0);
+    void *at = mmap(NULL, pages * PAGE, protection, flags, -1, 0);
     assert_true(at != MAP_FAILED);
-    madvise(at, pages * PP_PAGE, MADV_NOHUGEPAGE);
+    madvise(at, pages * PAGE, MADV_NOHUGEPAGE);
     return at;
 }
 
@@ -73,16 +75,16 @@ static void both_ways_say_the_same(void **state)
         bool there = i * i % 7 < 3;
         expected[i] = there ? 'p' : '.';
         if (there) {
-            at[i * PP_PAGE] = 1;
+            at[i * PAGE] = 1;
         }
     }
     both_ways(at, PAGES, expected);
-    munmap(at, PAGES * PP_PAGE);
+    munmap(at, PAGES * PAGE);
 
     at = map(3, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS);
-    at[PP_PAGE] = 1;
+    at[PAGE] = 1;
     both_ways(at, 3, ".f.");
-    munmap(at, 3 * (size_t)PP_PAGE);
+    munmap(at, 3 * (size_t)PAGE);
 }
 
 static void what_was_only_read_has_no_memory(void **state)
@@ -91,12 +93,12 @@ static void what_was_only_read_has_no_memory(void **state)
     char found[3];
     (void)state;
     char *at = map(2, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
-    at[PP_PAGE] = at[0]; /* the page of zeros; a page of its own */
+    at[PAGE] = at[0]; /* the page of zeros; a page of its own */
     assert_int_equal(pp_page_runs_open(&runs, true), 0);
     states(&runs, (uintptr_t)at, 2, found);
     assert_string_equal(found, runs.scans ? ".p" : "pp");
     pp_page_runs_close(&runs);
-    munmap(at, 2 * (size_t)PP_PAGE);
+    munmap(at, 2 * (size_t)PAGE);
 }
 
 /* Entries of pagemap that a file has, in the place of the kernel's. */
@@ -145,9 +147,9 @@ static void swapped_pages_stay_swapped(void **state)
     }
     char *at = map(64, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
     for (size_t i = 0; i < 64; i++) {
-        memset(at + i * PP_PAGE, (int)i + 1, PP_PAGE);
+        memset(at + i * PAGE, (int)i + 1, PAGE);
     }
-    if (madvise(at, 64 * (size_t)PP_PAGE, MADV_PAGEOUT) != 0) {
+    if (madvise(at, 64 * (size_t)PAGE, MADV_PAGEOUT) != 0) {
         skip();
     }
     assert_int_equal(pp_page_runs_open(&runs, true), 0);
@@ -159,7 +161,7 @@ static void swapped_pages_stay_swapped(void **state)
         assert_int_not_equal(found[i], '.');
     }
     pp_page_runs_close(&runs);
-    munmap(at, 64 * (size_t)PP_PAGE);
+    munmap(at, 64 * (size_t)PAGE);
 }
 
 /* A collector's reserve; where the kernel has no scan, this would take minutes. */

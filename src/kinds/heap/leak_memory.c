@@ -9,6 +9,7 @@
  */
 #include "kinds/heap/leak_memory.h"
 
+#include "arch/system_call.h"
 #include "base/sort.h"
 #include "modules/code_query.h"
 #include "modules/maps.h"
@@ -155,7 +156,7 @@ static void copy(reading *r, uintptr_t from, uintptr_t limit)
         use_up(r, got);
         from += got;
         if (got < wanted) {
-            uintptr_t next = (from | (PP_PAGE - 1)) + 1;
+            uintptr_t next = (from | (pp_page_bytes() - 1)) + 1;
             memory->bytes_refused += next - from;
             from = next;
         }
@@ -206,7 +207,7 @@ static void copy_runs(reading *r, const pp_leak_range *range, uintptr_t from, ui
 /* Reads a part of the range from `from` on. Returns where it ends. */
 static uintptr_t read_some(reading *r, const pp_leak_range *range, uintptr_t from, uintptr_t limit)
 {
-    const uintptr_t in_page = PP_PAGE - 1;
+    const uintptr_t in_page = pp_page_bytes() - 1;
     uintptr_t end = limit;
     int error =
         pp_page_runs_read(r->memory->runs, from & ~in_page, (limit + in_page) & ~in_page, &end);

@@ -118,7 +118,7 @@ static void record(const pp_stub_call *call, const char *entry, uintptr_t start,
 
 static uint64_t whole_pages(uint64_t size)
 {
-    const uint64_t page = 4096;
+    const uint64_t page = pp_page_bytes();
     return (size + page - 1) & ~(page - 1);
 }
 

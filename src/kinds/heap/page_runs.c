@@ -11,6 +11,7 @@
  */
 #include "kinds/heap/page_runs.h"
 
+#include "arch/system_call.h"
 #include "sys/file_calls.h"
 #include "sys/own_files.h"
 
@@ -75,20 +76,21 @@ static pp_page_state state_of_entry(uint64_t entry)
 
 static int read_entries(pp_page_runs *runs, uintptr_t from, uintptr_t limit, uintptr_t *end)
 {
-    uintptr_t pages = (limit - from) >> PP_PAGE_SHIFT;
+    const uintptr_t size = pp_page_bytes();
+    uintptr_t pages = (limit - from) / size;
     size_t wanted = pages < PP_PAGE_ENTRIES ? pages : PP_PAGE_ENTRIES;
     uint64_t *entries = runs->answer.entries;
     long got = pp_file_read_at(runs->pagemap, entries, wanted * sizeof *entries,
-                               (from >> PP_PAGE_SHIFT) * sizeof *entries);
+                               from / size * sizeof *entries);
     if (got <= 0) {
         return got < 0 ? (int)got : -ESRCH;
     }
     size_t count = (size_t)got / sizeof *entries;
     for (size_t i = 0; i < count; i++) {
-        uintptr_t page = from + (i << PP_PAGE_SHIFT);
-        add(runs, page, page + PP_PAGE, state_of_entry(entries[i]));
+        uintptr_t page = from + i * size;
+        add(runs, page, page + size, state_of_entry(entries[i]));
     }
-    *end = from + (count << PP_PAGE_SHIFT);
+    *end = from + count * size;
     return 0;
 }
 

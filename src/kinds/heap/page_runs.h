@@ -17,9 +17,7 @@
 #include <stdint.h>
 
 enum {
-    PP_PAGE_SHIFT = 12,
-    PP_PAGE = 1 << PP_PAGE_SHIFT,
-    PP_PAGE_ENTRIES = 512 /* of pagemap, read at once: a page of entries */
+    PP_PAGE_ENTRIES = 512 /* of pagemap, read at once: a page of entries, where pages have 4 KiB */
 };
 
 typedef enum pp_page_state {
