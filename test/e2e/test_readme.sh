@@ -19,6 +19,7 @@ cat >documents <<'LIST'
 README.md 20 0 1
 docs/GUIDE.md 6 2 8
 docs/OPTIONS.md 1 0 0
+docs/SAMPLING.md 2 0 0
 docs/NAMES.md 3 0 0
 docs/CONTENTION.md 2 0 0
 docs/WALL.md 5 0 0

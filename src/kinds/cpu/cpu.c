@@ -9,6 +9,7 @@
 #include "kinds/cpu/cpu.h"
 
 #include "host/sampling_handler.h"
+#include "kinds/cpu/cpu_latency.h"
 #include "kinds/cpu/cpu_perf.h"
 #include "kinds/cpu/cpu_signal.h"
 #include "kinds/cpu/cpu_threads.h"
@@ -51,6 +52,10 @@ static void free_tables(pp_cpu_session *session)
 {
     pp_stack_counts_free(session->counts);
     pp_label_cells_free(session->labels);
+    if (session->latency != NULL) {
+        pp_stack_counts_free(session->latency);
+    }
+    session->latency = NULL;
     session->counts = NULL;
     session->labels = NULL;
 }
@@ -91,6 +96,7 @@ static void prepare(pp_cpu_session *session, uint64_t period_ns, uint64_t durati
     }
     session->counts = counts;
     session->labels = pp_label_cells_new();
+    session->latency = pp_cpu_latency_new();
 }
 
 int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns, pp_cpu_engine_choice choice)
@@ -161,6 +167,7 @@ static void fill_result(uint64_t end_ns, pp_cpu_result *result)
     *result = (pp_cpu_result){
         .counts = pp_cpu->counts,
         .labels = pp_cpu->labels,
+        .latency = pp_cpu->latency,
         .facts = pp_cpu->facts,
         .duration_ns = (int64_t)(end_ns - pp_cpu->start_ns),
         .perf_wanted = pp_cpu->engine == &pp_cpu_engine_perf,
@@ -184,6 +191,7 @@ void pp_cpu_stop(uint64_t patience_ns, pp_cpu_result *result)
     if (quiet) {
         pp_cpu->counts = NULL;
         pp_cpu->labels = NULL;
+        pp_cpu->latency = NULL;
     }
 }
 
@@ -192,7 +200,11 @@ void pp_cpu_result_release(pp_cpu_result *result)
     if (!result->handlers_in_flight) {
         pp_stack_counts_free(result->counts);
         pp_label_cells_free(result->labels);
+        if (result->latency != NULL) {
+            pp_stack_counts_free(result->latency);
+        }
     }
+    result->latency = NULL;
     result->counts = NULL;
     result->labels = NULL;
 }

@@ -17,7 +17,8 @@
 /* A finished session. The caller owns the tables, and calls pp_cpu_result_release(). */
 typedef struct pp_cpu_result {
     pp_stack_counts *counts;
-    pp_label_cells *labels; /* may be NULL */
+    pp_label_cells *labels;   /* may be NULL */
+    pp_stack_counts *latency; /* may be NULL: cpu_session.h */
     pp_cpu_facts facts;
     int64_t duration_ns;
     bool perf_wanted;        /* the session's engine is `perf` */

@@ -22,6 +22,7 @@
 #include "output/prepare.h"
 #include "output/word_values.h"
 #include "kinds/cpu/cpu.h"
+#include "kinds/cpu/cpu_latency.h"
 #include "kinds/cpu/cpu_perf.h"
 #include "kinds/cpu/cpu_share.h"
 #include "kinds/cpu/cpu_signal.h"
@@ -42,6 +43,7 @@ static struct {
     bool is_shared;      /* the profile that runs */
     uint64_t until_ns;   /* the end of the wanted duration, for children of fork; 0: none */
     const char *flagged_file;
+    bool with_latency;
 } state;
 
 /* Is wanted while the profile that was asked for runs; cpu_control.c writes it when that stops. */
@@ -64,6 +66,13 @@ static int take_cpu(const char *value)
         pp_cpu_asked.request.hz = (int)hz;
     }
     return 0;
+}
+
+/* The profile has latencies, too. */
+static int take_latency(const char *value)
+{
+    files->asked |= value == NULL;
+    return pp_word_alone(value, &state.with_latency);
 }
 
 static int take_engine(const char *value)
@@ -128,6 +137,7 @@ static int take_signal(const char *value)
 
 static const pp_word words[] = {
     {"cpu", take_cpu, "cpu, cpu=shared or cpu:HZ, HZ from 1 to 1000000"},
+    {"cpu-latency", take_latency, "cpu-latency, without a value"},
     {"engine", take_engine, "engine=auto, timer or perf"},
     {"CPUPROFILE", take_path, NULL},
     {"CPUPROFILE_FREQUENCY", take_frequency, NULL},
@@ -153,6 +163,7 @@ static int take_flags(void)
 static void reset(void)
 {
     pp_cpu_asked = (pp_cpu_wish){.request = {.to_file = true}};
+    state.with_latency = false;
 }
 
 /* ---- start and stop ---- */
@@ -222,6 +233,7 @@ static void wait_for_signal(void)
 static int start(uint64_t duration_ns)
 {
     pp_cpu_asked.request.duration_ns = duration_ns;
+    pp_cpu_latency_want(state.with_latency);
     state.until_ns = duration_ns != 0 ? pp_clock_ns(CLOCK_MONOTONIC) + duration_ns : 0;
     int error = files->asked ? begin() : 0;
     if (pp_cpu_asked.toggle_signal != 0) {

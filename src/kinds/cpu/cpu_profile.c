@@ -9,6 +9,7 @@
 
 #include "base/pseudo_frame.h"
 #include "base/text.h"
+#include "kinds/cpu/cpu_latency.h"
 #include "profile/label_shares.h"
 #include "profile/mappings.h"
 #include "profile/samples.h"
@@ -24,6 +25,7 @@ typedef struct collector {
     pp_label_shares shares;
     pp_arena *arena;
     int64_t period_ns;
+    pp_stack_counts *latency; /* NULL: the profile has none */
 } collector;
 
 static void count_entry(const pp_stack_entry *entry, void *context)
@@ -33,29 +35,39 @@ static void count_entry(const pp_stack_entry *entry, void *context)
 }
 
 static void add_sample(collector *c, const uintptr_t *pcs, uint32_t depth,
-                       const pprof_labels *labels, uint64_t weight)
+                       const pprof_labels *labels, uint64_t weight, uint64_t latency_ns)
 {
     if (weight == 0) {
         return;
     }
     pp_profile_sample sample = {
-        .pc = pcs, .depth = depth, .value = {(int64_t)weight, (int64_t)weight * c->period_ns}};
+        .pc = pcs,
+        .depth = depth,
+        .value = {(int64_t)weight, (int64_t)weight * c->period_ns, (int64_t)latency_ns}};
     pp_labels_to_sample_labels(labels, NULL, 0, c->arena, &sample); /* or arena->failed */
     pp_samples_add(&c->samples, &sample);
+}
+
+static uint64_t lesser(uint64_t x, uint64_t y)
+{
+    return x < y ? x : y;
 }
 
 static void add_entry(const pp_stack_entry *entry, void *context)
 {
     collector *c = context;
     uint64_t rest = __atomic_load_n(&entry->count, __ATOMIC_RELAXED); /* handlers may still add */
+    uint64_t rest_ns = c->latency != NULL ? pp_cpu_latency_of(c->latency, entry) : 0;
     size_t count = 0;
     const pp_label_share *share = pp_label_shares_of(&c->shares, entry, &count);
     for (size_t i = 0; i < count; i++) {
-        uint64_t weight = share[i].value[0] < rest ? share[i].value[0] : rest;
-        add_sample(c, entry->pc, entry->depth, share[i].labels, weight);
+        uint64_t weight = lesser(share[i].value[PP_CPU_CELL_WEIGHT], rest);
+        uint64_t ns = lesser(share[i].value[PP_CPU_CELL_LATENCY], rest_ns);
+        add_sample(c, entry->pc, entry->depth, share[i].labels, weight, ns);
         rest -= weight;
+        rest_ns -= ns;
     }
-    add_sample(c, entry->pc, entry->depth, NULL, rest);
+    add_sample(c, entry->pc, entry->depth, NULL, rest, rest_ns);
 }
 
 static int fill_samples(collector *c, const pp_cpu_result *result, pp_profile *profile)
@@ -70,7 +82,8 @@ static int fill_samples(collector *c, const pp_cpu_result *result, pp_profile *p
     *lost = (uintptr_t)pprof_lost_samples + 1;
     add_sample(c, lost, 1, NULL,
                result->facts.lost_table_full + result->facts.lost_no_scratch +
-                   result->facts.lost_no_room);
+                   result->facts.lost_no_room,
+               0);
     int error = pp_samples_give(&c->samples, 0, c->arena, profile);
     return c->arena->failed ? -ENOMEM : error;
 }
@@ -78,7 +91,8 @@ static int fill_samples(collector *c, const pp_cpu_result *result, pp_profile *p
 static int collect_samples(const pp_cpu_result *result, bool with_labels, pp_arena *arena,
                            pp_profile *profile)
 {
-    collector c = {.arena = arena, .period_ns = (int64_t)result->facts.period_ns};
+    collector c = {
+        .arena = arena, .period_ns = (int64_t)result->facts.period_ns, .latency = result->latency};
     int error = pp_label_shares_read(with_labels ? result->labels : NULL, arena, &c.shares);
     if (error == 0) {
         error = fill_samples(&c, result, profile);
@@ -204,8 +218,9 @@ int pp_cpu_profile_build(const pp_cpu_result *result, bool with_labels, pp_arena
                          pp_profile *profile)
 {
     *profile = (pp_profile){
-        .sample_type_count = 2,
-        .sample_type = {{"samples", "count"}, {"cpu", "nanoseconds"}},
+        .sample_type_count = result->latency != NULL ? 3 : 2,
+        .sample_type = {{"samples", "count"}, {"cpu", "nanoseconds"}, {"latency", "nanoseconds"}},
+        .default_sample_type = result->latency != NULL ? "cpu" : NULL,
         .period_type = {"cpu", "nanoseconds"},
         .period = (int64_t)result->facts.period_ns,
         .time_ns = result->facts.time_ns,

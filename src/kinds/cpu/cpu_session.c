@@ -31,14 +31,14 @@ void pp_cpu_count_preempted(pp_cpu_slot *slot, pp_stack_entry *entry, pp_label_c
     }
     uint64_t ns = __atomic_exchange_n(&slot->preempted_ns, 0, __ATOMIC_RELAXED);
     __atomic_add_fetch(&entry->amount, ns, __ATOMIC_RELAXED);
-    pp_label_cell_add(cell, 1, ns);
+    pp_label_cell_add(cell, PP_CPU_CELL_PREEMPTED, ns);
 }
 
 pp_label_cell *pp_cpu_count_labels(const pp_cpu_session *session, const pp_stack_entry *entry,
                                    pprof_labels *labels, uint64_t weight)
 {
     pp_label_cell *cell = pp_label_cell_take(session->labels, entry, labels, weight);
-    pp_label_cell_add(cell, 0, weight);
+    pp_label_cell_add(cell, PP_CPU_CELL_WEIGHT, weight);
     return cell;
 }
 

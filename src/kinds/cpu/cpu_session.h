@@ -57,6 +57,7 @@ typedef struct pp_cpu_slot {
     uint64_t held_until_ns; /* on the thread's CPU clock: no event before */
     uint64_t seen_ns;       /* its CPU clock at the last signal; cpu_perf.c */
     uint64_t slowest_ns;    /* CPU time of a handler since the event's last batch; cpu_perf.c */
+    uint64_t clock_ns;      /* its CPU clock when it was last seen running; cpu_latency.c */
     uint64_t preempted_ns;  /* waited for a processor; for the next sample (wall.h) */
     uintptr_t begin;        /* of the thread: the start routine, return-like, 0 = unknown */
     uint64_t event_id;      /* the kernel's number of the event: descriptors may change hands */
@@ -64,6 +65,12 @@ typedef struct pp_cpu_slot {
     /* The labels of the last sample, in use; what is settled at the end has them. */
     pp_label_cell *last_cell;
 } pp_cpu_slot;
+
+/* All slots that were ever given out: any of them may change hands meanwhile. */
+typedef struct pp_cpu_slots {
+    pp_cpu_slot *list;
+    uint32_t count;
+} pp_cpu_slots;
 
 /* An engine sends the threads their signals. A session has one engine. Zone: SIGNAL. */
 typedef struct pp_cpu_engine {
@@ -112,8 +119,9 @@ typedef struct pp_cpu_session {
     uint64_t start_ns;    /* monotonic */
     uint64_t deadline_ns; /* monotonic; samples after it are dropped; 0 = none */
     pp_stack_counts *counts;
-    pp_label_cells *labels; /* the cells' owners are the entries of `counts`; NULL: no memory */
-    bool events_off;        /* perf events are refused for the whole session */
+    pp_label_cells *labels;   /* the cells' owners are the entries of `counts`; NULL: no memory */
+    pp_stack_counts *latency; /* cpu_latency.h: nanoseconds, by address of the entry; NULL: none */
+    bool events_off;          /* perf events are refused for the whole session */
     pp_cpu_facts facts;
 } pp_cpu_session;
 
@@ -168,8 +176,11 @@ typedef struct pp_cpu_own {
 
 extern PP_TLS pp_cpu_own pp_cpu_own_slot;
 
+/* The values of cells. */
+enum { PP_CPU_CELL_WEIGHT, PP_CPU_CELL_PREEMPTED, PP_CPU_CELL_LATENCY };
+
 /* Counts at the stack, and in its cell (NULL: none), what the slot's thread has waited for a processor
- * since its last sample. `amount` of an entry and value 1 of a cell are such nanoseconds. */
+ * since its last sample. `amount` of an entry is such nanoseconds. */
 void pp_cpu_count_preempted(pp_cpu_slot *slot, pp_stack_entry *entry, pp_label_cell *cell);
 
 /* Adds `weight` to a stack. NULL: there is no room; the weight is counted as lost. */

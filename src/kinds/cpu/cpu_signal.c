@@ -15,6 +15,7 @@
 
 #include "base/compiler.h"
 #include "host/sampling_handler.h"
+#include "kinds/cpu/cpu_latency.h"
 #include "kinds/cpu/cpu_perf.h"
 #include "kinds/cpu/cpu_session.h"
 #include "kinds/cpu/cpu_threads.h"
@@ -41,7 +42,7 @@ static void look_for_new_threads(uint64_t now_ns)
     }
 }
 
-static void note_last(const pp_cpu_session *session, pp_cpu_slot *slot, pp_stack_entry *entry,
+static void note_last(pp_cpu_session *session, pp_cpu_slot *slot, pp_stack_entry *entry,
                       uint64_t weight)
 {
     pprof_labels *labels = pp_thread_label_take();
@@ -53,6 +54,7 @@ static void note_last(const pp_cpu_session *session, pp_cpu_slot *slot, pp_stack
         pp_labels_unref(labels);
     }
     pp_cpu_count_preempted(slot, entry, slot->last_cell);
+    pp_cpu_latency_count(session, pp_cpu_threads_slots(), slot, entry, slot->last_cell, weight);
 }
 
 /* This is a function of its own so that its frame is not on the stack while the walk runs. */

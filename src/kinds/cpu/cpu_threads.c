@@ -18,6 +18,7 @@
 #include "base/pseudo_frame.h"
 #include "base/random.h"
 #include "base/stack_hash.h"
+#include "kinds/cpu/cpu_latency.h"
 #include "kinds/cpu/cpu_perf.h"
 #include "kinds/cpu/cpu_timers.h"
 #include "kinds/cpu/thread_label.h"
@@ -115,6 +116,12 @@ bool pp_cpu_threads_owns(const void *value)
     return threads.slots != NULL &&
            offset < (uintptr_t)threads.slot_count * sizeof *threads.slots &&
            offset % sizeof *threads.slots == 0;
+}
+
+pp_cpu_slots pp_cpu_threads_slots(void)
+{
+    return (pp_cpu_slots){threads.slots,
+                          __atomic_load_n(&threads.now.slots_used, __ATOMIC_RELAXED)};
 }
 
 static pp_cpu_slot *find_slot(int tid)
@@ -324,10 +331,17 @@ static void settle(pp_cpu_session *session, const pp_cpu_slot *slot, uint64_t cp
     __atomic_add_fetch(&session->facts.settled, rest, __ATOMIC_RELAXED);
     bool on_root = root_depth > 0 && (at_thread_end || slot->last == NULL);
     if (on_root) {
-        pp_cpu_count(session, &stack[1], root_depth, labels, rest);
+        const pp_stack_entry *entry = pp_cpu_count_stack(
+            session, &stack[1], root_depth, pp_stack_hash(&stack[1], root_depth), rest);
+        pp_label_cell *cell =
+            entry != NULL ? pp_cpu_count_labels(session, entry, labels, rest) : NULL;
+        if (at_thread_end) {
+            pp_cpu_latency_count(session, pp_cpu_threads_slots(), slot, entry, cell, rest);
+        }
+        pp_label_cell_give(cell);
     } else if (slot->last != NULL) {
         __atomic_add_fetch(&slot->last->count, rest, __ATOMIC_RELAXED);
-        pp_label_cell_add(slot->last_cell, 0, rest);
+        pp_label_cell_add(slot->last_cell, PP_CPU_CELL_WEIGHT, rest);
     } else {
         pp_cpu_count(session, stack, 1, NULL, rest);
     }

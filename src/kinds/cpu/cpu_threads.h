@@ -19,6 +19,9 @@
  */
 int pp_cpu_threads_reserve(void);
 
+/* The slots of all threads. */
+pp_cpu_slots pp_cpu_threads_slots(void);
+
 /* Whether a signal's value is the address of a slot. */
 bool pp_cpu_threads_owns(const void *value);
 
