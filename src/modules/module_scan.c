@@ -69,6 +69,7 @@ static struct {
     pp_arena seen_arena;
     size_t seen_count;
     uint64_t loads, unloads; /* the loader's counters at the last complete scan */
+    bool is_complete;        /* there was one; a static program of musl has counters of 0 */
     /* The loader's private variables. Each thread that finds them stores the same values. */
     const void *loader;
     size_t loader_size;
@@ -151,7 +152,7 @@ static int collect(struct dl_phdr_info *info, size_t size, void *context)
     if (s->count == 0 && size >= offsetof(struct dl_phdr_info, dlpi_tls_modid)) {
         s->loads = info->dlpi_adds;
         s->unloads = info->dlpi_subs;
-        if (s->loads == scans.loads && s->unloads == scans.unloads) {
+        if (scans.is_complete && s->loads == scans.loads && s->unloads == scans.unloads) {
             s->unchanged = true;
             return 1;
         }
@@ -503,6 +504,7 @@ static int scan_all(struct dl_phdr_info *info, size_t size, void *context)
         if (published) {
             scans.loads = s->loads;
             scans.unloads = s->unloads;
+            scans.is_complete = true;
         }
     }
     return 1;

@@ -71,6 +71,25 @@ static size_t copy_names(const resolver *r, uint64_t offset, char *to, size_t si
     return size;
 }
 
+/* In a static program for musl a hook of threads or locks has the name to which the linker's --wrap redirects
+ * calls (host/real_musl_static.c). It is shown under the name that the program calls. */
+static size_t take_prefix_off(char *name, size_t length)
+{
+    static const char prefix[] = "__wrap_";
+    static const char *const families[] = {"pthread_", "sem_", "mtx_", "cnd_", "thrd_"};
+    const size_t taken = sizeof prefix - 1;
+    if (length <= taken || memcmp(name, prefix, taken) != 0) {
+        return length;
+    }
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        if (strncmp(name + taken, families[i], strlen(families[i])) == 0) {
+            memmove(name, name + taken, length - taken + 1);
+            return length - taken;
+        }
+    }
+    return length;
+}
+
 /* Reads the name at `offset` into `to`, NUL-terminated and without its version; cuts a name of more
  * than `room` - 1 bytes. Returns its length. */
 static size_t read_name(const resolver *r, uint32_t offset, char *to, size_t room)
@@ -98,7 +117,7 @@ static size_t read_name(const resolver *r, uint32_t offset, char *to, size_t roo
         *version = '\0';
         length = (size_t)(version - to);
     }
-    return length;
+    return take_prefix_off(to, length);
 }
 
 static int compare_names(const char *left, const char *right)

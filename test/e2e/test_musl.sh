@@ -58,6 +58,102 @@ expect_at_least "compared below qsort" 50 "$(weight_with through.pb.gz.raw compa
 guessed=$(comments through.pb.gz.raw | sed -n 's/.* \([0-9]*\) reached the end by a guess.*/\1/p')
 expect_at_least "stacks without a guess" 97 $((100 - 100 * ${guessed:-0} / $(weight through.pb.gz.raw)))
 
+# The same in a fully static program, where the functions of libc have names.
+root=$(dirname "$BUILD")/musl-root
+static() { # SOURCE PROGRAM
+    cc -O1 -fno-inline -fno-optimize-sibling-calls -D_GNU_SOURCE -static -o "$2" "$1" "$BUILD/lib/libpprof_static.a" \
+        -Wl,@"$BUILD/lib/libpprof_static.wrap" -L "$root/lib" -lz
+}
+static through.c through_static
+LIBPPROF="cpu:1000,file=static.pb.gz" ./through_static || fail "status of the static program: $?"
+raw static.pb.gz
+expect_near "sorting, static" 300 "$(weight_with static.pb.gz.raw sort main)" 60
+expect_near "printing, static" 300 "$(weight_with static.pb.gz.raw print main)" 60
+expect_at_least "percent of whole stacks, static" 99 "$(ROOTS=libc_start_main_stage2 whole_percent static.pb.gz.raw)"
+
+# ---- threads and locks ----
+
+cat >locks.c <<'C'
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <threads.h>
+#include <unistd.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, recursive;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static sem_t taken, given;
+static void wait_for_mutex(void) { pthread_mutex_lock(&mutex); pthread_mutex_unlock(&mutex); }
+static void wait_for_recursive(void) { pthread_mutex_lock(&recursive); pthread_mutex_unlock(&recursive); }
+static void wait_for_rwlock(void) { pthread_rwlock_rdlock(&rwlock); pthread_rwlock_unlock(&rwlock); }
+static void wait_for_semaphore(void) { sem_wait(&given); }
+static void *waits(void *unused)
+{
+    sem_post(&taken); wait_for_mutex();
+    sem_post(&taken); wait_for_recursive();
+    sem_post(&taken); wait_for_rwlock();
+    sem_post(&taken); wait_for_semaphore();
+    return unused;
+}
+static void pause_a_bit(void) { sem_wait(&taken); usleep(50000); }
+static void hold_mutex(void) { pause_a_bit(); pthread_mutex_unlock(&mutex); }
+static void hold_recursive(void)
+{
+    pthread_mutex_lock(&recursive); /* once more: this unlock releases nothing */
+    pthread_mutex_unlock(&recursive);
+    pause_a_bit();
+    pthread_mutex_unlock(&recursive);
+}
+static void hold_rwlock(void) { pause_a_bit(); pthread_rwlock_unlock(&rwlock); }
+int main(void)
+{
+    pthread_t thread;
+    pthread_mutexattr_t kind;
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&recursive, &kind);
+    sem_init(&taken, 0, 0);
+    sem_init(&given, 0, 0);
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_lock(&recursive);
+    pthread_rwlock_wrlock(&rwlock);
+    if (pthread_create(&thread, NULL, waits, NULL) != 0) return 1;
+    hold_mutex();
+    hold_recursive();
+    hold_rwlock();
+    pause_a_bit();
+    sem_post(&given);
+    struct timespec soon = {0};
+    pthread_mutex_lock(&mutex);
+    pthread_cond_timedwait(&condition, &mutex, &soon);
+    return pthread_join(thread, NULL);
+}
+C
+cc -O1 -fno-inline -fno-optimize-sibling-calls -D_GNU_SOURCE -o locks locks.c
+static locks.c locks_static
+for program in locks locks_static; do
+    if [ $program = locks ]; then
+        preload "block:1,mutex:1,file=$work/%e.%k.pb.gz" ./locks || fail "locks: $?"
+    else
+        LIBPPROF="block:1,mutex:1,file=$work/%e.%k.pb.gz" ./locks_static || fail "locks_static: $?"
+    fi
+    raw $program.block.pb.gz
+    raw $program.mutex.pb.gz
+    for pair in mutex:pthread_mutex recursive:pthread_mutex rwlock:pthread_rwlock; do
+        lock=${pair%:*} function=${pair#*:}
+        waiter=${function}_lock
+        [ $lock != rwlock ] || waiter=${function}_rdlock
+        expect_equal "waits for the $lock, $program" 1 \
+            "$(weight_directly $program.block.pb.gz.raw $waiter wait_for_$lock waits)"
+        expect_equal "holds of the $lock, $program" 1 \
+            "$(weight_directly $program.mutex.pb.gz.raw ${function}_unlock hold_$lock main)"
+    done
+    expect_equal "waits for the semaphore, $program" 1 \
+        "$(weight_directly $program.block.pb.gz.raw sem_wait wait_for_semaphore waits)"
+    expect_equal "waits for the condition, $program" 1 \
+        "$(weight_directly $program.block.pb.gz.raw pthread_cond_timedwait main)"
+done
+
 # ---- the heap ----
 
 cat >blocks.c <<'C'
@@ -76,11 +172,16 @@ int main(void)
 C
 cc -O1 -fno-inline -fno-optimize-sibling-calls -D_GNU_SOURCE -o blocks blocks.c
 preload "heap:1,file=heap.pb.gz" ./blocks
-raw heap.pb.gz
-for function in zeroed aligned resized; do
-    expect_equal "blocks of $function" "100 100000 100 100000" "$(blocks_of heap.pb.gz.raw $function main)"
+static blocks.c blocks_static
+LIBPPROF="heap:1,file=heap_static.pb.gz" ./blocks_static
+for profile in heap heap_static; do
+    raw $profile.pb.gz
+    for function in zeroed aligned resized; do
+        expect_equal "blocks of $function, $profile" "100 100000 100 100000" \
+            "$(blocks_of $profile.pb.gz.raw $function main)"
+    done
+    expect_equal "blocks of strdup, $profile" "100 1000 100 1000" "$(blocks_of $profile.pb.gz.raw strdup copied main)"
 done
-expect_equal "blocks of strdup" "100 1000 100 1000" "$(blocks_of heap.pb.gz.raw strdup copied main)"
 
 # ---- what musl lacks ----
 
