@@ -1,7 +1,7 @@
 # What an installed libpprof has besides its files: pkg-config, a CMake package, manual pages, the loader's cache, and
 # the Debian packages that `cpack` makes.
 #
-#   components   runtime      libpprof.so.0, libpprof-http.so.0
+#   components   runtime      libpprof.so.0, libpprof-http.so.0, libpprof-push.so.0
 #                development  headers, archives, libpprof.so, pkg-config, CMake, pprof(3)
 #                command      cpprof, its manual pages and completions
 
@@ -110,6 +110,7 @@ set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "profiler in the manner of Go's runtime/ppr
  CPU, heap, block, mutex and thread profiles of native programs, in the format
  that go tool pprof reads. To be linked, or preloaded into programs that cannot
  be built again.")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "libcurl4 | libcurl4t64 | libcurl3-gnutls") # push=
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/cmake/debian/triggers)
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libpprof-dev)
