@@ -13,7 +13,7 @@
 #include <string.h>
 
 const push_format *const push_formats[] = {&push_format_pyroscope, &push_format_parca,
-                                           &push_format_otlp, NULL};
+                                           &push_format_otlp, &push_format_ingest, NULL};
 
 const push_format *push_format_named(const char *name)
 {

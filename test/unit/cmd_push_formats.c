@@ -451,6 +451,10 @@ static void requests_of_each_server(void **state)
         "\"samples\":[{\"rawProfile\":\"Z2FyYmFnZQ==\"}]}]}");
     assert_int_equal(push_format_otlp.encode(garbage, 1, &body, &query), -EBADMSG);
     push_body_release(&body);
+    assert_int_equal(push_format_ingest.encode(entry, 1, &body, &query), 0);
+    assert_int_equal(body.size, packed.size);
+    expect_body(&query, "?format=pprof&spyName=libpprof&from=0&until=0&name=s%7Ba_b%3D1%7D");
+    push_body_release(&body);
     push_entry_free(entry);
     push_entry_free(garbage);
     push_body_release(&packed);

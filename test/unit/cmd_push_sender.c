@@ -411,12 +411,15 @@ static void each_server_is_known_by_its_path(void **state)
     (void)state;
     world.answer = know_one_path;
     for (size_t i = 0; push_formats[i] != NULL; i++) {
+        assert_ptr_equal(push_format_named(push_formats[i]->name), push_formats[i]);
+        if (push_formats[i]->probe == NULL) {
+            continue; /* only the URL names it */
+        }
         push_guess guess = {.next = 0};
         push_answer answer;
         known_path = push_formats[i]->path;
         assert_int_equal(push_guess_ask(&guess, &transport, &answer, UINT64_MAX), 0);
         assert_ptr_equal(push_guess_found(&guess), push_formats[i]);
-        assert_ptr_equal(push_format_named(push_formats[i]->name), push_formats[i]);
     }
     push_guess guess = {.next = 0};
     push_answer answer;
