@@ -36,6 +36,7 @@ typedef struct snapshot {
 } snapshot;
 
 static snapshot kept[KEPT];
+static int64_t begun_ns; /* wall clock */
 
 /* One time. */
 typedef struct turn {
@@ -105,7 +106,7 @@ static int subtract(const snapshot *last, const snapshot *now, bool has_start, p
         difference->time_ns = last->time_ns;
         difference->duration_ns = passed_ns(last, now);
     } else {
-        int64_t begin_ns = has_start ? now->profile.time_ns : now->time_ns;
+        int64_t begin_ns = has_start ? now->profile.time_ns : begun_ns;
         difference->time_ns = begin_ns;
         difference->duration_ns = now->time_ns > begin_ns ? now->time_ns - begin_ns : 1;
     }
@@ -311,6 +312,11 @@ static void push_kinds(const turn *t)
             push_as_it_is(t, made);
         }
     }
+}
+
+void pp_push_deltas_begin(void)
+{
+    begun_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME);
 }
 
 void pp_push_deltas_collect(pp_push_take *take, void *context)

@@ -29,6 +29,9 @@ typedef struct pp_push_taken {
 /* Takes a profile; false: it does not, and the next one shall have what this one has. */
 typedef bool pp_push_take(const pp_push_taken *taken, void *context);
 
+/* What was recorded before the first difference counts from now. */
+void pp_push_deltas_begin(void);
+
 /* Calls `take` with each profile that is recorded and has something in it. */
 void pp_push_deltas_collect(pp_push_take *take, void *context);
 

@@ -348,6 +348,7 @@ int pp_push_option_start(uint64_t interval_ns, bool is_late)
     take_settings();
     state.interval_ns = interval_ns != 0 ? interval_ns : INTERVAL_S * (uint64_t)PP_NS_PER_S;
     state.next_ns = pp_clock_ns(CLOCK_MONOTONIC) + state.interval_ns;
+    pp_push_deltas_begin();
     state.is_late = is_late;
     state.has_begun = false;
     state.requested = NOTHING;
