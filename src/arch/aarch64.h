@@ -75,6 +75,13 @@ static inline uintptr_t pp_return_address(uintptr_t word)
     return x30;
 }
 
+/* The address that a pointer of the program names: the processor ignores the top byte, or compares a part
+ * with the memory's tag (MTE). So this is for comparisons; a load needs the pointer as it is. */
+static inline uintptr_t pp_untagged(uintptr_t pointer)
+{
+    return pointer & ~((uintptr_t)0xff << 56);
+}
+
 static inline uintptr_t pp_stack_pointer_from_context(const void *context)
 {
     return (uintptr_t)((const ucontext_t *)context)->uc_mcontext.sp;

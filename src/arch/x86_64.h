@@ -80,6 +80,12 @@ static inline uintptr_t pp_return_address(uintptr_t word)
     return word;
 }
 
+/* The address that a pointer of the program names. */
+static inline uintptr_t pp_untagged(uintptr_t pointer)
+{
+    return pointer;
+}
+
 static inline uintptr_t pp_stack_pointer_from_context(const void *context)
 {
     return (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];

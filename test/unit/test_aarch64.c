@@ -16,6 +16,8 @@
 #include "arch/calls.h"
 #include "arch/linkage.h"
 #include "arch/rule.h"
+#include "kinds/heap/live_filter.h"
+#include "kinds/heap/live_table.h"
 #include "unwind/epilogue.h"
 
 #include "pprof.h"
@@ -243,6 +245,26 @@ static void loops_and_other_ways_out_are_passed(void **state)
     assert_int_equal(RULE(0, elsewhere).kind, PP_RULE_NONE);
 }
 
+/* ---- tags ---- */
+
+static void blocks_are_known_by_any_tag(void **state)
+{
+    (void)state;
+    const uintptr_t block = 0x5500001230;
+    const uintptr_t tag = (uintptr_t)0xa5 << 56;
+    pp_live_entry entry;
+    uint64_t value = 0;
+    pp_live_table_init();
+    assert_true(pp_live_table_insert(block | tag, 7));
+    assert_true(pp_live_table_find(block, &entry));
+    assert_int_equal(entry.address, block);
+    assert_true(pp_live_filter_may_have(block | tag));
+    assert_true(pp_live_table_remove(block | tag << 1, &value));
+    assert_int_equal(value, 7);
+    assert_false(pp_live_table_remove(block | tag, &value));
+    assert_int_equal(pp_live_table_count(), 0);
+}
+
 /* ---- walks ---- */
 
 static size_t depth_of(uintptr_t *pcs)
@@ -282,6 +304,7 @@ int main(void)
         cmocka_unit_test(each_instruction_of_a_function_has_its_frame),
         cmocka_unit_test(frame_pointers_and_other_registers_count),
         cmocka_unit_test(loops_and_other_ways_out_are_passed),
+        cmocka_unit_test(blocks_are_known_by_any_tag),
         cmocka_unit_test(callers_are_found_to_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

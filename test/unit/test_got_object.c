@@ -3,6 +3,7 @@
  * test_got_object.c: the references of an object that is made here, whole and with tables that lead
  * elsewhere.
  */
+#include "arch/linkage.h"
 #include "attach/got_object.h"
 
 #include <setjmp.h>
@@ -57,8 +58,8 @@ static void make(made *m)
     memcpy(m->page + NAMES, "\0malloc\0free", sizeof "\0malloc\0free");
     symbols_of(m)[1] = (ElfW(Sym)){.st_name = 1};
     symbols_of(m)[2] = (ElfW(Sym)){.st_name = 8, .st_shndx = 1};
-    rela_of(m)[0] = (ElfW(Rela)){SLOTS, ELF64_R_INFO(1, R_X86_64_JUMP_SLOT), 0};
-    rela_of(m)[1] = (ElfW(Rela)){SLOTS + 8, ELF64_R_INFO(2, R_X86_64_GLOB_DAT), 0};
+    rela_of(m)[0] = (ElfW(Rela)){SLOTS, ELF64_R_INFO(1, PP_RELOCATION_JUMP_SLOT), 0};
+    rela_of(m)[1] = (ElfW(Rela)){SLOTS + 8, ELF64_R_INFO(2, PP_RELOCATION_GLOB_DAT), 0};
     m->headers[0] = (ElfW(Phdr)){.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_memsz = PAGE};
     m->headers[1] = (ElfW(Phdr)){.p_type = PT_DYNAMIC, .p_memsz = sizeof dynamic};
     m->info = (struct dl_phdr_info){.dlpi_addr = (uintptr_t)m->page,
@@ -156,7 +157,7 @@ static void references_outside_are_left_out(void **state)
     made m;
     (void)state;
     make(&m);
-    rela_of(&m)[0].r_info = ELF64_R_INFO(100000, R_X86_64_JUMP_SLOT);
+    rela_of(&m)[0].r_info = ELF64_R_INFO(100000, PP_RELOCATION_JUMP_SLOT);
     assert_int_equal(references_of(&m), 1);
     make(&m);
     rela_of(&m)[1].r_offset = PAGE;

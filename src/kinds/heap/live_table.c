@@ -18,6 +18,7 @@
  */
 #include "kinds/heap/live_table.h"
 
+#include "arch/registers.h"
 #include "base/compiler.h"
 #include "base/memory.h"
 #include "kinds/heap/live_filter.h"
@@ -274,6 +275,7 @@ bool pp_live_table_insert(uintptr_t address, uint64_t value)
 bool pp_live_table_insert_again(uintptr_t address, uint64_t value, uint64_t birth_ns)
 {
     level *l = NULL;
+    address = pp_untagged(address);
     uint64_t *slot = claim_anywhere(address, &l);
     if (slot == NULL) {
         return false;
@@ -300,6 +302,7 @@ bool pp_live_table_insert_again(uintptr_t address, uint64_t value, uint64_t birt
 bool pp_live_table_remove(uintptr_t address, uint64_t *value)
 {
     level *l = NULL;
+    address = pp_untagged(address);
     uint64_t *slot = slot_of(address, &l);
     if (slot == NULL) {
         return false;
@@ -373,6 +376,7 @@ void pp_live_table_each(pp_live_table_visit *visit, void *context)
 bool pp_live_table_find(uintptr_t address, pp_live_entry *entry)
 {
     level *l = NULL;
+    address = pp_untagged(address);
     uint64_t *slot = slot_of(address, &l);
     return slot != NULL && read_slot(l, slot, entry) && entry->address == address;
 }
@@ -385,6 +389,7 @@ void pp_live_table_keep_births(void)
 uint64_t pp_live_table_birth(uintptr_t address)
 {
     level *l = NULL;
+    address = pp_untagged(address);
     uint64_t *slot =
         __atomic_load_n(&table.keeps_births, __ATOMIC_RELAXED) && pp_live_filter_may_have(address)
             ? slot_of(address, &l)
