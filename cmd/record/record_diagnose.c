@@ -98,13 +98,13 @@ static int wrong_machine(const program *p, const ElfW(Ehdr) * own, cp_error *err
         head[EI_DATA] == ELFDATA2MSB ? head[18] * 256u + head[19] : head[19] * 256u + head[18];
 
     if (head[EI_CLASS] != own->e_ident[EI_CLASS]) {
-        return cp_fail(error, "%s is a %d-bit program: libpprof works in x86-64 programs only",
+        return cp_fail(error, "%s is a %d-bit program: libpprof works in 64-bit programs only",
                        p->path, head[EI_CLASS] == ELFCLASS32 ? 32 : 64);
     }
     if (head[EI_DATA] != own->e_ident[EI_DATA] || machine != own->e_machine) {
         return cp_fail(error,
-                       "%s is a program for another machine (ELF machine %u): libpprof works in "
-                       "x86-64 programs only",
+                       "%s is a program for another machine (ELF machine %u): this libpprof works "
+                       "in programs of its own only",
                        p->path, machine);
     }
     return 0;

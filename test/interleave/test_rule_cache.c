@@ -4,6 +4,8 @@
  *
  * The loader's words are stored with relaxed order: what a walk may hope for is that it sees what
  * happened before it.
+ *
+ * Architecture: x86_64
  */
 #include <setjmp.h>
 #include <stdarg.h>

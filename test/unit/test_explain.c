@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_explain.c: rules in words, for code whose call-frame information is written here.
+ *
+ * Architecture: x86_64
  */
 #include <setjmp.h>
 #include <stdarg.h>

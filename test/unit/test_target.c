@@ -2,6 +2,8 @@
  *
  * test_target.c: walks in another process, which is this program at other addresses: its memory is
  * read through the function that is passed, and in no other way.
+ *
+ * Architecture: x86_64
  */
 #include <setjmp.h>
 #include <stdarg.h>
