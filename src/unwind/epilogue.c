@@ -12,7 +12,7 @@
 
 enum {
     INSTRUCTIONS_MAX = 4096, /* the largest functions of libcrypto's assembler have 3000 */
-    PIECE = 128,             /* bytes read at a time: the caller may be a handler */
+    PIECE = 256,             /* bytes read at a time */
     FARTHEST = 0,            /* the place of the branch that leads farthest: out of a loop */
     BRANCHES = 3,            /* it, and the two latest */
     JUMPS_MAX = 8,
@@ -33,7 +33,9 @@ typedef struct reader {
     branch branches[BRANCHES];
     unsigned noted;
     unsigned jumps;
+    pp_epilogue state;
 } reader;
+_Static_assert(sizeof(reader) <= PP_EPILOGUE_SPACE, "the caller's memory holds it");
 
 static const uint8_t *code_at(reader *r, uintptr_t pc)
 {
@@ -123,20 +125,22 @@ static pp_where place(bool is_loaded, int64_t at, const pp_epilogue *e)
                     : (pp_where){.kind = PP_WHERE_SAME};
 }
 
-PP_COLD_PATH bool pp_epilogue_rule(const pp_memory *memory, uintptr_t pc, pp_rule *rule)
+PP_COLD_PATH bool pp_epilogue_rule(const pp_memory *memory, uintptr_t pc, void *space,
+                                   pp_rule *rule)
 {
-    pp_epilogue e = {.sp = 0};
-    reader r = {.memory = memory, .lo = 1};
-    if (!PP_HAS_EPILOGUES || !run(&r, pc & ~(uintptr_t)(PP_EPILOGUE_BYTES - 1), &e) || e.sp < 0 ||
-        e.sp > FRAME_MAX || e.sp % STACK_ALIGNMENT != 0) {
+    reader *r = space;
+    pp_epilogue *e = &r->state;
+    *r = (reader){.memory = memory, .lo = 1};
+    if (!PP_HAS_EPILOGUES || !run(r, pc & ~(uintptr_t)(PP_EPILOGUE_BYTES - 1), e) || e->sp < 0 ||
+        e->sp > FRAME_MAX || e->sp % STACK_ALIGNMENT != 0) {
         return false;
     }
     *rule = (pp_rule){.kind = PP_RULE_FRAME,
                       .permanent = rule->permanent,
-                      .cfa_reg = e.on_fp ? PP_REG_FP : PP_REG_SP,
-                      .cfa_offset = (int32_t)e.sp,
-                      .fp = place(e.loads_fp, e.fp_at, &e),
+                      .cfa_reg = e->on_fp ? PP_REG_FP : PP_REG_SP,
+                      .cfa_offset = (int32_t)e->sp,
+                      .fp = place(e->loads_fp, e->fp_at, e),
                       .bx = pp_rule_at_entry.bx,
-                      .ra = place(e.loads_link, e.link_at, &e)};
+                      .ra = place(e->loads_link, e->link_at, e)};
     return true;
 }

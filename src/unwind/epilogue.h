@@ -24,9 +24,12 @@
 
 #include <stdint.h>
 
+/* The bytes that pp_epilogue_rule() works in. They need no initialisation. */
+enum { PP_EPILOGUE_SPACE = 1024 };
+
 /* Makes a rule of the code from `pc` on, and returns true; false, and *rule is what it was, if no return
  * is found, if SP is not computed from SP or the frame pointer, or if the architecture has CFI
- * everywhere. */
-bool pp_epilogue_rule(const pp_memory *memory, uintptr_t pc, pp_rule *rule);
+ * everywhere. Works in the PP_EPILOGUE_SPACE bytes of `space`, since the caller may be a handler. */
+bool pp_epilogue_rule(const pp_memory *memory, uintptr_t pc, void *space, pp_rule *rule);
 
 #endif

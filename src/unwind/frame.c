@@ -426,7 +426,9 @@ static inline __attribute__((always_inline)) bool compute_rule(pp_frame *f)
     }
     if (space->rule.kind == PP_RULE_NONE && !is_in_restorer(f) &&
         !pp_target_is_entry_code(f->target, pc)) {
-        pp_epilogue_rule(pp_target_memory(f->target), pc, &space->rule);
+        _Static_assert(sizeof space->cfi >= PP_EPILOGUE_SPACE, "it works in the memory of CFI");
+        pp_epilogue_rule(pp_target_memory(f->target), pc, &space->cfi, &space->rule);
+        pp_cfi_open(&space->cfi);
     }
     return true;
 }

@@ -150,10 +150,11 @@ static uint32_t text[128];
 
 static pp_rule rule_at(size_t instruction, const uint32_t *code, size_t count)
 {
+    static uint64_t space[PP_EPILOGUE_SPACE / sizeof(uint64_t)];
     pp_rule rule = {.kind = PP_RULE_NONE};
     memset(text, 0, sizeof text);
     memcpy(text, code, count * sizeof *code);
-    pp_epilogue_rule(NULL, (uintptr_t)&text[instruction], &rule);
+    pp_epilogue_rule(NULL, (uintptr_t)&text[instruction], space, &rule);
     return rule;
 }
 
