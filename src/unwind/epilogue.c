@@ -128,11 +128,14 @@ static pp_where place(bool is_loaded, int64_t at, const pp_epilogue *e)
 PP_COLD_PATH bool pp_epilogue_rule(const pp_memory *memory, uintptr_t pc, void *space,
                                    pp_rule *rule)
 {
+    if (!PP_HAS_EPILOGUES) {
+        return false;
+    }
     reader *r = space;
     pp_epilogue *e = &r->state;
     *r = (reader){.memory = memory, .lo = 1};
-    if (!PP_HAS_EPILOGUES || !run(r, pc & ~(uintptr_t)(PP_EPILOGUE_BYTES - 1), e) || e->sp < 0 ||
-        e->sp > FRAME_MAX || e->sp % STACK_ALIGNMENT != 0) {
+    if (!run(r, pc & ~(uintptr_t)(PP_EPILOGUE_BYTES - 1), e) || e->sp < 0 || e->sp > FRAME_MAX ||
+        e->sp % STACK_ALIGNMENT != 0) {
         return false;
     }
     *rule = (pp_rule){.kind = PP_RULE_FRAME,
