@@ -24,8 +24,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GNU_DISCRIMINATOR = 0x2136 }; /* DW_AT_GNU_discriminator, which elfutils' dwarf.h lacks */
-
 /* An address and its unit. */
 typedef struct wanted {
     Dwarf_Addr address; /* in the file */
@@ -129,9 +127,8 @@ static bool add_function(finder *f, pp_line_table *table, size_t *count, Dwarf_D
         return false;
     }
     f->functions = functions;
-    functions[*count] = (pprof_dwarf_function){.file = pp_line_table_file(table, at->file),
-                                               .line = at->line,
-                                               .discriminator = at->discriminator};
+    functions[*count] =
+        (pprof_dwarf_function){.file = pp_line_table_file(table, at->file), .line = at->line};
     if (die != NULL) {
         functions[*count].name = name_of(die);
         functions[*count].start_line = start_line_of(f, table, die, at->file);
@@ -146,7 +143,6 @@ static void go_to_call(const pp_line_table *table, Dwarf_Die *inlined, pp_source
 {
     size_t file = number_of(inlined, DW_AT_call_file);
     at->line = number_of(inlined, DW_AT_call_line);
-    at->discriminator = number_of(inlined, GNU_DISCRIMINATOR);
     if (pp_line_table_raw_file(table, file) != NULL) {
         at->file = file;
     }
