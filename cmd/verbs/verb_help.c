@@ -30,13 +30,13 @@ const char cp_help_help[] = "usage: cpprof help [--all] [VERB]\n"
 
 static int list_verbs(void)
 {
-    fputs("usage: cpprof VERB [OPTIONS] ...   or: cpprof --version\n", stdout);
+    fputs("usage: cpprof VERB [OPTIONS] ..., --version; to begin: cpprof record -- COMMAND\n",
+          stdout);
     for (const cp_verb *verb = cp_verbs; verb->name; verb++) {
         if (verb->run) {
             printf("  %-10s %s\n", verb->name, verb->summary);
         }
     }
-    fputs("`cpprof help VERB` explains a verb. To begin: cpprof record -- COMMAND\n", stdout);
     return fflush(stdout) == 0 ? CP_EXIT_OK : CP_EXIT_BAD_INPUT;
 }
 

@@ -37,10 +37,10 @@ const cp_verb cp_verbs[] = {
     {"ps", "the processes that can be asked for profiles", cp_help_ps, cp_run_ps},
     {"configure", "change what a running process records", cp_help_configure, cp_run_configure},
     {"push", "send profiles to Pyroscope, Parca or OpenTelemetry", cp_help_push, cp_run_push},
-    {"agent", "serve the profiles of all processes of this host", cp_help_agent, cp_run_agent},
+    {"agent", "serve or push the profiles of all processes of a host", cp_help_agent, cp_run_agent},
     {"doctor", "what works on this machine, and how to mend the rest", cp_help_doctor,
      cp_run_doctor},
-    {"help", "explain a verb", cp_help_help, cp_run_help},
+    {"help", "explain a verb, as in `cpprof help top`", cp_help_help, cp_run_help},
     {NULL, NULL, NULL, NULL},
 };
 
