@@ -376,6 +376,16 @@ static unsigned clients_of(const cp_clients *all, const cp_host_process *process
     return count;
 }
 
+static FILE *open_text(char **text, size_t *length)
+{
+    FILE *out = open_memstream(text, length);
+
+    if (!out) {
+        cp_out_of_memory();
+    }
+    return out;
+}
+
 /* The head is written anew from what was understood: the process reads the same as the agent. */
 static char *make_request(const cp_client *c, const char *target, size_t *length)
 {
@@ -387,11 +397,8 @@ static char *make_request(const cp_client *c, const char *target, size_t *length
                    {"Sec-Fetch-Site", r->fetch_site},
                    {"Sec-Fetch-Dest", r->fetch_destination}};
     char *text = NULL;
-    FILE *out = open_memstream(&text, length);
+    FILE *out = open_text(&text, length);
 
-    if (!out) {
-        cp_out_of_memory();
-    }
     fprintf(out, "%s %s HTTP/1.1\r\n", r->method, target);
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         put_header(out, headers[i].name, headers[i].value ? headers[i].value : "");
@@ -659,9 +666,8 @@ static void go_on(cp_client *c, uint32_t events)
 {
     bool hangs_up = (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
 
-    if (c->state == RELAYS && hangs_up) {
-        end_client(c); /* nobody wants what is collected */
-    } else if (!send_out(c)) {
+    /* If it hangs up, nobody wants what is collected. */
+    if ((c->state == RELAYS && hangs_up) || !send_out(c)) {
         end_client(c);
     } else if (c->state == RELAYS && !c->out_length) {
         cp_exchange_go_on(&c->exchange);
@@ -710,11 +716,12 @@ static void accept_one(cp_loop_source *source, uint32_t events)
     cp_clients *all = (cp_clients *)source;
 
     make_room(all);
-    /* cppcheck-suppress nullPointer ; nobody wants the client's address */
-    int fd = events && all->count < CLIENTS
-                 ? accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)
-                 : -1;
+    int fd = -1;
 
+    if (events && all->count < CLIENTS) {
+        /* cppcheck-suppress nullPointer ; nobody wants the client's address */
+        fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    }
     if (fd < 0) { /* no place, or no descriptor: the client waits */
         source->deadline_ns = events ? cp_now_ns() + pause_ns : CP_NEVER;
         cp_loop_want(source, events ? 0 : EPOLLIN);
@@ -774,8 +781,9 @@ int cp_clients_begin(cp_clients *all, cp_loop *loop, cp_processes *processes, co
 
 void cp_clients_end(cp_clients *all)
 {
-    while (all->first) {
-        end_client(all->first);
+    for (cp_client *c = all->first, *next; c; c = next) {
+        next = c->next;
+        end_client(c);
     }
     cp_loop_close(&all->listener);
     if (all->at.is_local) {

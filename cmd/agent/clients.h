@@ -37,8 +37,8 @@ typedef struct cp_clients {
 } cp_clients;
 
 /* Listens. `token_file` may be NULL. 0, or -1 with a sentence. */
-int cp_clients_begin(cp_clients *clients, cp_loop *loop, cp_processes *processes,
-                     const char *address, const char *token_file, cp_error *error);
-void cp_clients_end(cp_clients *clients);
+int cp_clients_begin(cp_clients *all, cp_loop *loop, cp_processes *processes, const char *address,
+                     const char *token_file, cp_error *error);
+void cp_clients_end(cp_clients *all);
 
 #endif

@@ -264,7 +264,9 @@ static char *write_labels(const push_resource *resource)
         char *longer =
             cp_heap_printf("%s%s=%s", text, resource->labels[i].name, resource->labels[i].value);
         for (char *c = longer + strlen(text); *c; c++) {
-            *c = *c == '\n' ? ' ' : *c;
+            if (*c == '\n') {
+                *c = ' ';
+            }
         }
         free(text);
         text = cp_heap_printf("%s\n", longer);

@@ -35,6 +35,6 @@ cp_collectors *cp_collectors_begin(cp_loop *loop, cp_processes *processes,
                                    const cp_collect_options *options, cp_error *error);
 
 /* Ends. What was not sent stays in the spool. NULL is allowed. */
-void cp_collectors_end(cp_collectors *collectors);
+void cp_collectors_end(cp_collectors *all);
 
 #endif

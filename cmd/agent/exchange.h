@@ -58,12 +58,12 @@ struct cp_exchange {
 
 /* Sends the request, a text on the heap that becomes the exchange's, on a connection, which becomes the exchange's,
  * too. The members `events`, `owner`, `patience_ns`, `is_head` and `keeps` are set. 0, or -errno: then nothing has begun. */
-int cp_exchange_begin(cp_exchange *exchange, cp_loop *loop, int fd, char *request, size_t length);
+int cp_exchange_begin(cp_exchange *x, cp_loop *loop, int fd, char *request, size_t length);
 
 /* Calls `take` again, and goes on reading if that takes everything. May end the exchange. */
-void cp_exchange_go_on(cp_exchange *exchange);
+void cp_exchange_go_on(cp_exchange *x);
 
 /* Closes the connection, and calls nobody. Does nothing if the exchange has ended. */
-void cp_exchange_cancel(cp_exchange *exchange);
+void cp_exchange_cancel(cp_exchange *x);
 
 #endif

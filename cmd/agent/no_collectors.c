@@ -18,7 +18,7 @@ cp_collectors *cp_collectors_begin(cp_loop *loop, cp_processes *processes,
     return NULL;
 }
 
-void cp_collectors_end(cp_collectors *collectors)
+void cp_collectors_end(cp_collectors *all)
 {
-    (void)collectors;
+    (void)all;
 }

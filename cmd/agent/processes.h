@@ -62,11 +62,11 @@ struct cp_processes {
 };
 
 /* Begins to look for them. The caller has set `only`, `attach` and `attacher`, and zeros. 0, or -errno. */
-int cp_processes_begin(cp_processes *processes, cp_loop *loop);
-void cp_processes_end(cp_processes *processes);
+int cp_processes_begin(cp_processes *all, cp_loop *loop);
+void cp_processes_end(cp_processes *all);
 
 /* The process that is reachable under this name, "PID" or "PID.START"; NULL: there is none. */
-cp_host_process *cp_processes_find(const cp_processes *processes, const char *name, size_t length);
+cp_host_process *cp_processes_find(const cp_processes *all, const char *name, size_t length);
 
 /* Connects to its control socket, and never waits. A descriptor, or -1. */
 int cp_host_process_connect(const cp_host_process *process);

@@ -90,7 +90,7 @@ typedef struct cp_last_file {
 } cp_last_file;
 
 /* Takes the files of a user in a folder: calls `take` with the bytes of each, and removes it. */
-void cp_state_take_from(int folder, uid_t user,
+void cp_state_take_from(int from, uid_t user,
                         void (*take)(const cp_last_file *file, const cp_bytes *bytes,
                                      void *context),
                         void *context);

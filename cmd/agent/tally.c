@@ -22,7 +22,7 @@ void cp_tally_release(cp_tally *t)
     }
     free(t->stacks);
     free(t->sums);
-    *t = (cp_tally){.run = 0};
+    memset(t, 0, sizeof *t);
 }
 
 /* ---- types ---- */
@@ -97,7 +97,7 @@ static uint32_t find_or_add(cp_tally *t, uint64_t hash)
     t->stacks = cp_heap_grow(t->stacks, t->count, &t->stack_room, sizeof *t->stacks);
     t->sums = cp_heap_grow(t->sums, t->count, &t->sum_room, t->types * sizeof *t->sums);
     t->stacks[number] = hash;
-    memset(t->sums + number * t->types, 0, t->types * sizeof *t->sums);
+    memset(t->sums + (size_t)number * t->types, 0, t->types * sizeof *t->sums);
     t->count++;
     cp_index_add(&t->of, hash, number);
     return number;
