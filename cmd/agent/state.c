@@ -231,14 +231,15 @@ char *cp_state_get(const cp_state *s, cp_program_id *id, cp_tally tallies[CP_KIN
     name_of(id, name);
     int fd = openat(s->run, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     FILE *in = fd >= 0 ? fdopen(fd, "r") : NULL;
-    bool is_whole = in != NULL;
+    if (!in) {
+        return NULL;
+    }
+    bool is_whole = true;
     for (int i = 0; is_whole && i < CP_KINDS; i++) {
         is_whole = cp_tally_read(&tallies[i], in);
     }
     char *labels = is_whole ? read_labels(in) : NULL;
-    if (in) {
-        fclose(in);
-    }
+    fclose(in);
     return labels;
 }
 

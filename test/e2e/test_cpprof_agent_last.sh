@@ -5,20 +5,29 @@
 # and once; also from a container, if the test may make one. A program that has a place for its files keeps it.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
-# shellcheck source=test/e2e/push_receiver.sh
-. "$SRC/test/e2e/push_receiver.sh"
+# shellcheck source=test/e2e/fleet.sh
+. "$SRC/test/e2e/fleet.sh"
+# shellcheck source=test/e2e/push.sh
+. "$SRC/test/e2e/push.sh"
 # shellcheck source=test/e2e/agent.sh
 . "$SRC/test/e2e/agent.sh"
 
 install -m 755 "$victims/last_words" "$own/last_words"
-start_receiver taken
+receive pyroscope taken
 server=$url
 start_agent --listen 127.0.0.1:0 --push "$server" --to pyroscope --interval 1s --state "$work/state"
 
-# of SERVICE: its heap profiles that have come.
-of() { grep -l "\"service_name\": \"$1\"" taken/*.json | xargs -r grep -l '"__name__": "memory"' | sed 's/json$/pb/'; }
-# shellcheck disable=SC2046 # one word for each file
-mebibytes() { [ -z "$(of "$1")" ] && echo 0 || echo $(($(total alloc_space $(of "$1")) / 1048576)); }
+# mebibytes SERVICE: what has come of it.
+mebibytes() {
+    python3 - "$1" <<'SUM'
+import json, sys
+total = 0
+for line in map(json.loads, open("taken/received.jsonl")):
+    if "totals" in line and line["labels"].get("service_name") == sys.argv[1]:
+        total += sum(n for kind, n in zip(line["types"], line["totals"]) if "alloc_space" in str(kind))
+print(total >> 20)
+SUM
+}
 
 before= # words before the command
 # begin SERVICE OPTIONS COMMAND...: starts a program that reads from words.in, and waits until it was told what to do.
@@ -33,7 +42,7 @@ begin() {
     exec 8>words.in
     wait_until has_service
 }
-has_service() { grep -qs "\"service_name\": \"$service\"" taken/*.json; }
+has_service() { grep -qs "\"service_name\": \"$service\"" taken/received.jsonl; }
 is_whole() { [ "$(mebibytes "$service")" -ge 100 ]; }
 end_and_check() {
     expect_equal "before the end of $service" 0 "$(mebibytes "$service")"
