@@ -2,7 +2,7 @@
  *
  * attacher.c: see attacher.h.
  *
- * Tested by: e2e.cpprof_agent.
+ * Tested by: e2e.cpprof_agent_attach.
  */
 #include "agent/attacher.h"
 
