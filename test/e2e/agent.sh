@@ -24,7 +24,7 @@ start_agent() {
     url=$(sed -n '1s|/$||p' agent.out)
 }
 
-has_line() { [ "$(wc -l <"$1")" -ge 1 ]; }
+has_line() { [ -s "$1" ]; }
 
 # end_agent: ends it as a service manager does.
 end_agent() {
