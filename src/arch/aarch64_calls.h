@@ -89,7 +89,17 @@ static inline bool pp_slot_of_stub(uint32_t adrp, uint32_t load, uintptr_t at, u
     return true;
 }
 
-enum { PP_HAS_EPILOGUES = true, PP_EPILOGUE_BYTES = 4 };
+enum {
+    PP_HAS_EPILOGUES = true,
+    PP_EPILOGUE_BYTES = 4,
+    PP_FIRST_STUB_BYTES = 16 /* from the push to the jump */
+};
+
+/* STP x16, x30, [sp, #-16]!, which no compiler makes. */
+static inline bool pp_stub_pushes(const uint8_t code[PP_EPILOGUE_BYTES])
+{
+    return pp_instruction(code) == 0xa9bf7bf0;
+}
 
 /* A load of the frame pointer or the link register from the stack. */
 static inline void pp_epilogue_load(pp_epilogue *e, unsigned reg, int64_t at)

@@ -93,7 +93,13 @@ static inline bool pp_is_return(const uint8_t code[PP_RETURN_BYTES])
 }
 
 /* Code without CFI is rare, and instructions have no fixed length: no rules are made of epilogues. */
-enum { PP_HAS_EPILOGUES = false, PP_EPILOGUE_BYTES = 1 };
+enum { PP_HAS_EPILOGUES = false, PP_EPILOGUE_BYTES = 1, PP_FIRST_STUB_BYTES = 1 };
+
+static inline bool pp_stub_pushes(const uint8_t code[PP_EPILOGUE_BYTES])
+{
+    (void)code;
+    return false;
+}
 
 static inline bool pp_is_padding(const uint8_t code[PP_EPILOGUE_BYTES])
 {

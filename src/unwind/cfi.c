@@ -397,6 +397,21 @@ static void run_program(machine *m, pp_cursor *cursor)
     }
 }
 
+/* Whether the return address lies where the frame of the caller should be. On aarch64 the linkage stub
+ * pushes it, and the CFI of glibc's _dl_runtime_resolve leaves out these 16 bytes. */
+static bool is_saved_by_caller(const row *r)
+{
+    return !PP_RETURN_ON_STACK && r->ra.kind == PP_WHERE_CFA && r->ra.offset >= 0 &&
+           r->cfa_reg == PP_REG_SP && r->cfa_offset >= 0 && !r->cfa_read;
+}
+
+/* The end of that function: it has popped the 16 bytes, and its CFI has the CFA below SP. */
+static bool is_loaded_already(const row *r)
+{
+    return !PP_RETURN_ON_STACK && r->ra.kind == PP_WHERE_CFA && r->ra.offset == 8 &&
+           r->cfa_reg == PP_REG_SP && r->cfa_offset == -16 && !r->cfa_read;
+}
+
 static pp_reason rule_from_row(const row *r, pp_rule *rule)
 {
     if (r->ra.kind == PP_WHERE_LOST) {
@@ -420,8 +435,17 @@ static pp_reason rule_from_row(const row *r, pp_rule *rule)
     rule->ra = r->ra;
     pp_where sp = sp_place(r);
     bool is_cfa = sp.kind == PP_WHERE_CFA_VALUE && sp.offset == 0;
+    if (is_cfa && is_saved_by_caller(r)) {
+        enum { STACK_ALIGNMENT = 16 };
+        sp.offset = (r->ra.offset / STACK_ALIGNMENT + 1) * STACK_ALIGNMENT;
+        is_cfa = false;
+    }
     if (!is_cfa && !pp_rule_rebase(rule, &sp)) {
         return PP_SP_EXPRESSION;
+    }
+    if (is_loaded_already(r)) {
+        rule->cfa_offset = pp_rule_at_entry.cfa_offset;
+        rule->ra = pp_rule_at_entry.ra;
     }
     rule->kind = PP_RULE_FRAME;
     return PP_GO_ON;

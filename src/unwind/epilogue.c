@@ -125,11 +125,35 @@ static pp_where place(bool is_loaded, int64_t at, const pp_epilogue *e)
                     : (pp_where){.kind = PP_WHERE_SAME};
 }
 
+/* The first stub of a linkage table pushes two registers and jumps to the loader: no epilogue pops them. */
+static bool is_in_first_stub(const pp_memory *memory, uintptr_t pc)
+{
+    uint8_t code[PP_FIRST_STUB_BYTES];
+    bool pushed = false;
+    if (!PP_HAS_EPILOGUES || !pp_memory_copy(memory, code, pc - sizeof code, sizeof code)) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof code; i += PP_EPILOGUE_BYTES) {
+        pushed |= pp_stub_pushes(code + i);
+    }
+    return pushed;
+}
+
 PP_COLD_PATH bool pp_epilogue_rule(const pp_memory *memory, uintptr_t pc, void *space,
                                    pp_rule *rule)
 {
     if (!PP_HAS_EPILOGUES) {
         return false;
+    }
+    if (is_in_first_stub(memory, pc & ~(uintptr_t)(PP_EPILOGUE_BYTES - 1))) {
+        *rule = (pp_rule){.kind = PP_RULE_FRAME,
+                          .permanent = rule->permanent,
+                          .cfa_reg = PP_REG_SP,
+                          .cfa_offset = STACK_ALIGNMENT,
+                          .fp = {.kind = PP_WHERE_SAME},
+                          .bx = pp_rule_at_entry.bx,
+                          .ra = {.kind = PP_WHERE_CFA, .offset = -(int32_t)sizeof(uintptr_t)}};
+        return true;
     }
     reader *r = space;
     pp_epilogue *e = &r->state;
