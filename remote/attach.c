@@ -614,12 +614,6 @@ static int call_once(attempt *a, uint64_t limit_ns)
 
 static int call_in_target(attempt *a)
 {
-    if (!PP_TRACEE_CAN_CALL) {
-        return pp_remote_fail(a->error,
-                              "cpprof cannot attach to running programs on this architecture yet: "
-                              "start process %d by `cpprof record`, or with the library preloaded",
-                              a->pid);
-    }
     uint64_t begun_ns = pp_remote_now_ns();
     uint64_t limit_ns = begun_ns + PATIENCE_S * UINT64_C(1000000000);
     uint64_t starting_limit_ns = begun_ns + STARTING_MS * UINT64_C(1000000);

@@ -161,7 +161,7 @@ uintptr_t pp_target_restorer(const pp_profile *objects)
     uintptr_t found = 0;
     for (size_t i = 0; i < objects->mapping_count && found == 0; i++) {
         const pp_mapping *m = &objects->mappings[i];
-        if ((m->code_of & PP_CODE_OF_LIBC) != 0) {
+        if ((m->code_of & PP_CODE_OF_LIBC) != 0 || strcmp(m->path, "[vdso]") == 0) {
             found = find_restorer(m->memory, m->start, m->limit);
         }
     }

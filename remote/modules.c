@@ -81,11 +81,26 @@ static int read_lines(reading *r, pp_remote_error *error)
 
 /* ---- objects ---- */
 
+/* Between segments there may be other objects: on aarch64, with 64 KiB of alignment, the vDSO. */
+static bool has_segment_at(const object *o, uintptr_t address)
+{
+    for (unsigned i = 0; i < o->info.dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &o->headers[i];
+        uintptr_t start = o->info.dlpi_addr + segment->p_vaddr;
+        if (segment->p_type == PT_LOAD && address >= (start & ~(uintptr_t)(pp_page_bytes() - 1)) &&
+            address < start + segment->p_memsz) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static const object *object_of(const reading *r, uintptr_t address)
 {
     for (size_t i = r->object_count; i-- > 0;) {
-        if (address >= r->objects[i].start && address < r->objects[i].limit) {
-            return &r->objects[i];
+        const object *o = &r->objects[i];
+        if (address >= o->start && address < o->limit && has_segment_at(o, address)) {
+            return o;
         }
     }
     return NULL;

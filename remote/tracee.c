@@ -102,7 +102,7 @@ static pp_tracee_status wait_for_stop(int tid)
 static bool read_registers(pp_tracee *t)
 {
     return ptrace(PTRACE_GETSIGMASK, t->tid, sizeof t->registers.mask, &t->registers.mask) == 0 &&
-           pp_tracee_get(t->tid, &t->registers);
+           pp_tracee_get(t->tid, &t->registers, &t->wait);
 }
 
 bool pp_tracee_in_sequence(const pp_tracee *tracee, const pp_memory *memory)
@@ -165,6 +165,20 @@ static bool read_sched(int tid, pp_tracee_sched *sched)
 
 /* ---- calls that the stop has interrupted ---- */
 
+/* proc_pid_syscall(5): "98 0x7f12 0x80 0x0 0x0 0x0 0x0 SP PC"; others have fewer fields: "-1 SP PC", "running". */
+static void read_wait(int tid, pp_tracee_wait *wait)
+{
+    char text[256];
+    unsigned long first = 0;
+    unsigned long sp = 0;
+    unsigned long pc = 0;
+    long call = -1;
+    if (read_text(tid, "syscall", text, sizeof text) &&
+        sscanf(text, "%ld 0x%lx %*s %*s %*s %*s %*s 0x%lx 0x%lx", &call, &first, &sp, &pc) == 4) {
+        *wait = (pp_tracee_wait){call, first, sp, pc};
+    }
+}
+
 /* The milliseconds before `sched`, at which the thread fell asleep, and now; 0: not known. Never too
  * many: the clocks of the scheduler differ from processor to processor, so that of the thread's
  * processor is read; it stands still while the processor is taken away, and never runs ahead. */
@@ -218,7 +232,7 @@ static pp_tracee_general continued(const pp_tracee *t)
             int64_t slept_ms = asleep_ms(t);
             pp_tracee_set_epoll_ms(&general, slept_ms < ms ? (int)(ms - slept_ms) : 0);
         }
-        pp_tracee_let_restart(&general);
+        pp_tracee_let_restart(&t->registers, &general);
     }
     return general;
 }
@@ -253,10 +267,12 @@ pp_tracee_status pp_tracee_stop(int tid, bool (*may_stop)(int tid, void *context
         return errno == ESRCH ? PP_TRACEE_GONE : PP_TRACEE_REFUSED;
     }
     read_sched(tid, &tracee->sched);
+    tracee->wait = (pp_tracee_wait){.call = -1};
     tracee->stopped_ns = pp_remote_now_ns();
     if (!may_stop(tid, context)) {
         return PP_TRACEE_LEFT;
     }
+    read_wait(tid, &tracee->wait);
     ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
     pp_tracee_status status = wait_for_stop(tid);
     if (status == PP_TRACEE_STOPPED && !read_registers(tracee)) {
@@ -268,18 +284,44 @@ pp_tracee_status pp_tracee_stop(int tid, bool (*may_stop)(int tid, void *context
     return status;
 }
 
+/* The thread is at the entry of a call, where one register is not to be seen. The call is left out, the thread stopped
+ * once more, and set back to before the call. */
+static bool stop_before_call(pp_tracee *t)
+{
+    const pp_tracee_general entry = t->registers.general;
+    int status = 0;
+    if (!pp_tracee_leave_out(t->tid)) {
+        return false;
+    }
+    ptrace(PTRACE_SYSCALL, t->tid, NULL, NULL);
+    while (wait_for(t->tid, STOP_MS, &status) && WIFSTOPPED(status)) {
+        if (is_event_stop(status) && read_registers(t)) {
+            pp_tracee_set_before_call(&t->registers, &entry);
+            t->at_entry = false;
+            return pp_tracee_set_general(t->tid, &t->registers.general);
+        }
+        bool is_exit = is_call_stop(status);
+        if (is_exit) { /* not before: each stop takes back a demand for another one */
+            ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
+        }
+        pass_signal_on(t->tid, is_exit ? PTRACE_CONT : PTRACE_SYSCALL, status);
+    }
+    return false;
+}
+
 bool pp_tracee_step(pp_tracee *tracee)
 {
     int status = 0;
     const pp_tracee_general general = continued(tracee);
     pp_tracee_set_general(tracee->tid, &general);
+    tracee->wait = (pp_tracee_wait){.call = -1};
     ptrace(PTRACE_SYSCALL, tracee->tid, NULL, NULL);
     while (wait_for(tracee->tid, STEP_MS, &status) && WIFSTOPPED(status)) {
         if (is_call_stop(status) && read_registers(tracee) &&
             pp_tracee_is_entry(&tracee->registers)) {
             tracee->at_entry = true;
             tracee->stopped_ns = pp_remote_now_ns();
-            return true;
+            return !PP_TRACEE_ENTRY_HIDES_A_REGISTER || stop_before_call(tracee);
         }
         pass_signal_on(tracee->tid, PTRACE_SYSCALL, status);
     }
@@ -346,7 +388,7 @@ static bool wait_for_return(const pp_tracee *t, const pp_tracee_frame *frame,
         }
         if (pass_signal_on(t->tid, PTRACE_SYSCALL, status) &&
             pp_tracee_kernel_restarts(&t->registers)) {
-            pp_tracee_let_restart(continued);
+            pp_tracee_let_restart(&t->registers, continued);
         }
     }
     return false;
@@ -427,8 +469,8 @@ int64_t pp_tracee_call_function(pp_tracee *tracee, const pp_tracee_call *call, u
     }
     *frame_at = frame.at;
     int64_t stood_ns = (int64_t)(pp_remote_now_ns() - tracee->stopped_ns);
-    if (!tracee->at_entry && pp_tracee_is_interrupted(&tracee->registers) &&
-        wait_for_return(tracee, &frame, &before)) {
+    if (PP_TRACEE_CALL_GOES_ON && !tracee->at_entry &&
+        pp_tracee_is_interrupted(&tracee->registers) && wait_for_return(tracee, &frame, &before)) {
         give_registers_back(tracee, &before);
     }
     ptrace(PTRACE_DETACH, tracee->tid, NULL, NULL);

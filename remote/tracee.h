@@ -42,6 +42,7 @@ typedef struct pp_tracee {
     pp_tracee_registers registers;
     bool at_entry;         /* stopped at the entry of a system call, which has not begun */
     pp_tracee_sched sched; /* before the stop */
+    pp_tracee_wait wait;   /* likewise */
     uint64_t stopped_ns;   /* CLOCK_MONOTONIC, of the stop */
 } pp_tracee;
 

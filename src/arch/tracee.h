@@ -29,6 +29,13 @@ typedef struct pp_tracee_frame {
     uint64_t shadow[PP_SHADOW_WORDS];
 } pp_tracee_frame;
 
+/* The system call in which a thread waited before its stop, as /proc/TID/syscall shows it. */
+typedef struct pp_tracee_wait {
+    long call; /* -1: the thread did not wait in one */
+    uintptr_t first_argument;
+    uintptr_t sp, pc; /* the PC is that after the call */
+} pp_tracee_wait;
+
 #if defined(__x86_64__)
 #include "arch/x86_64_tracee.h"
 #elif defined(__aarch64__)

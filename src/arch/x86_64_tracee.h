@@ -46,7 +46,10 @@ enum {
     PP_ERESTART_RESTARTBLOCK = 516
 };
 
-enum { PP_TRACEE_CAN_CALL = true };
+/* The kernel goes on with a call that the stop has interrupted, if the thread gets back its registers. */
+enum { PP_TRACEE_CALL_GOES_ON = true };
+
+enum { PP_TRACEE_ENTRY_HIDES_A_REGISTER = false };
 
 typedef struct user_regs_struct pp_tracee_general;
 
@@ -87,9 +90,10 @@ static inline bool pp_tracee_set_general(int tid, const pp_tracee_general *gener
     return ptrace(PTRACE_SETREGS, tid, NULL, general) == 0;
 }
 
-/* Reads all but the mask. */
-static inline bool pp_tracee_get(int tid, pp_tracee_registers *r)
+/* Reads all but the mask. The registers themselves say which call the stop has interrupted. */
+static inline bool pp_tracee_get(int tid, pp_tracee_registers *r, const pp_tracee_wait *before)
 {
+    (void)before;
     struct iovec state = {r->state, sizeof r->state};
     struct iovec legacy = {r->state, 512};
     r->state_bytes = 0;
@@ -170,8 +174,9 @@ static inline bool pp_tracee_ended_early(const pp_tracee_registers *r)
 }
 
 /* Leaves it to the kernel to begin the call again, unless a handler runs first. */
-static inline void pp_tracee_let_restart(pp_tracee_general *general)
+static inline void pp_tracee_let_restart(const pp_tracee_registers *r, pp_tracee_general *general)
 {
+    (void)r;
     general->rax = (unsigned long long)-PP_ERESTARTNOHAND;
 }
 
@@ -330,6 +335,18 @@ static inline bool pp_tracee_build(const pp_tracee_registers *now, const pp_trac
     entry->orig_rax = (unsigned long long)-1;
     entry->eflags &= ~(unsigned long long)DIRECTION_AND_TRAP;
     return true;
+}
+
+static inline bool pp_tracee_leave_out(int tid)
+{
+    (void)tid;
+    return false;
+}
+
+static inline void pp_tracee_set_before_call(pp_tracee_registers *r, const pp_tracee_general *entry)
+{
+    (void)r;
+    (void)entry;
 }
 
 /* Whether the thread, stopped at the entry of a system call, is about to return from `frame`. */
