@@ -9,6 +9,7 @@
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need cc go
+[ -x "$BUILD/test/stress/unload" ] || skip "the libraries of this test are written for x86-64"
 
 seconds=5
 [ "${STRESS-}" != long ] || seconds=600

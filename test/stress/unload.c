@@ -19,6 +19,8 @@
  * anything, so that rules of libraries that are gone stay in use. It ends at the first one.
  *
  * Flags: -Wl,--wrap=pp_walk_from_context,--wrap=pp_loader_epoch
+ *
+ * Architecture: x86_64
  */
 #include "pprof.h"
 #include "modules/loader.h"
