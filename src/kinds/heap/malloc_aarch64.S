@@ -85,6 +85,9 @@
         str     x2, [sp, #16]
         address_of x1, pp_malloc_hook_\name
         mov     x2, x30
+        add     x3, sp, #48
+        ldr     x4, [x29]
+        mov     x5, x30         /* as `bx` */
         bl      pp_malloc_slow_free
         mov     x16, x0
         ldp     x0, x1, [sp]
