@@ -10,11 +10,11 @@
 . "$SRC/test/e2e/lib.sh"
 need timeout
 
-searches=20
-[ "${STRESS-}" != long ] || searches=1000
+searches=20 patience=400
+[ "${STRESS-}" != long ] || searches=1000 patience=10000
 
 weather() { # THREADS...
-    timeout -s KILL 400 "$linked/leak_storm" "$searches" "$@" >said 2>&1 || fail "$*: $? $(cat said)"
+    timeout -s KILL "$patience" "$linked/leak_storm" "$searches" "$@" >said 2>&1 || fail "$*: $? $(cat said)"
     tail -n 1 said
 }
 
