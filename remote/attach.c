@@ -177,15 +177,26 @@ static bool may_have_loader(const attempt *a)
     return a->target.walked.interpreter != 0 || a->target.walked.entry == 0;
 }
 
+/* The loader's file is libc. It has the loader's name, or that by which programs are linked to it; glibc's
+ * is libc.so.6. */
+static bool is_musl(const char *path)
+{
+    const char *file = pp_base_name(path);
+    return strncmp(file, "ld-musl-", 8) == 0 || strncmp(file, "libc.musl-", 10) == 0 ||
+           strcmp(file, "libc.so") == 0;
+}
+
 static int check_libc(const attempt *a)
 {
     bool has_libc = false;
     for (size_t i = 0; i < a->objects.mapping_count; i++) {
         const pp_mapping *m = &a->objects.mappings[i];
-        if (strstr(m->path, "/ld-musl") != NULL) {
+        if (is_musl(m->path)) {
             return pp_remote_fail(a->error,
-                                  "process %d uses the musl C library: libpprof is built for "
-                                  "glibc; cpprof dump -p %d shows its threads",
+                                  "process %d uses the musl C library, whose loader cannot load "
+                                  "libpprof into a running process: start the program with a "
+                                  "libpprof.so for musl in LD_PRELOAD; cpprof dump -p %d shows its "
+                                  "threads",
                                   a->pid, a->pid);
         }
         has_libc |= (m->code_of & PP_CODE_OF_LIBC) != 0;

@@ -156,10 +156,11 @@ static int inspect_elf(const program *p, cp_error *error)
     }
 #if defined(__GLIBC__)
     if (strstr(loader, "ld-musl")) {
-        cp_fail(error,
-                "%s uses the musl C library, and libpprof works with glibc only: record a build of "
-                "it for glibc",
-                p->path);
+        cp_fail(
+            error,
+            "%s uses the musl C library, and this libpprof is built for glibc: record it with a "
+            "cpprof that is built for musl",
+            p->path);
         return CP_DIAGNOSE_BREAKS;
     }
 #endif

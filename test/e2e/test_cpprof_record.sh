@@ -260,7 +260,7 @@ if cc -Wl,--dynamic-linker="$work/$musl_loader" -o musl musl.c 2>/dev/null &&
     ln -s "$loader" "$musl_loader" && ./musl; then
     rm -f note
     status 125 "$cpprof" record ./musl
-    says "musl uses the musl C library, and libpprof works with glibc only"
+    says "musl uses the musl C library, and this libpprof is built for glibc"
     status 125 "$cpprof" record --no-subprocesses ./musl
     [ ! -e note ] || fail "the library was preloaded into a program for musl"
 fi

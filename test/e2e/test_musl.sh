@@ -193,4 +193,30 @@ done
 for name in malloc pthread_create pthread_mutex_lock sem_wait; do
     grep -qx "$name" exports || fail "the library does not show $name"
 done
+
+# ---- a process that runs already ----
+
+cat >sleeper.c <<'C'
+#include <stdio.h>
+#include <unistd.h>
+int main(void)
+{
+    char byte;
+    puts("ready");
+    fflush(stdout);
+    return read(0, &byte, 1) == 0 ? 0 : 1;
+}
+C
+cc -O1 -o sleeper sleeper.c
+guest ./sleeper
+wait_until has_line guest.out ready
+attached=0
+"$BUILD/bin/cpprof" record -d 1 -o attached.pb.gz -p "$guest" >attaching 2>refused || attached=$?
+expect_equal "status of an attachment" 1 "$attached"
+expect_contains "the refusal" refused "uses the musl C library, whose loader cannot load libpprof"
+"$BUILD/bin/cpprof" dump -p "$guest" >dump || fail "dump: $?"
+for function in read main; do
+    expect_contains "the dump" dump "$function("
+done
+ends_with 0 "$guest"
 echo ok
