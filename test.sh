@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# ./test.sh [--quick] [--port aarch64] [--all | --third N]: installs what is missing, builds, and runs the tests.
+# ./test.sh [--quick] [--port aarch64|musl] [--all | --third N]: installs what is missing, builds, and runs the tests.
 #
 #   release   unit, end-to-end and tool tests
 #   asan      AddressSanitizer and UndefinedBehaviorSanitizer: unit tests, and cpprof's      (not with --quick)
 #
 # --port aarch64 does it for another architecture on this machine: unit tests by qemu-user; those that fail for want of a
-# kernel of its own, and end-to-end tests, in a virtual machine (tools/port). A test counts by its last result.
+# kernel of its own, and end-to-end tests, in a virtual machine (tools/port). A test counts by its last result. --port musl does it for
+# musl, whose programs run here as they are: unit tests and the end-to-end tests that tools/port lists.
 #
 # The daily set. The nightly one has what takes long: storms, odd hosts, tables of cases; its tests are in three thirds.
 # --third N runs the daily set and one of them, --all everything.
@@ -23,7 +24,7 @@ exec </dev/null
 cd "$(dirname "$0")"
 
 usage() {
-    echo "usage: ./test.sh [--quick] [--port aarch64] [--all | --third 1|2|3]" >&2
+    echo "usage: ./test.sh [--quick] [--port aarch64|musl] [--all | --third 1|2|3]" >&2
     exit 2
 }
 
@@ -33,8 +34,8 @@ left_out='^nightly-' # a regular expression on ctest's labels
 while [ $# -gt 0 ]; do
     case "$1 ${2-}" in
     "--quick "*) [ -n "$port" ] || presets=release ;;
-    "--port aarch64")
-        port=aarch64 presets=aarch64
+    "--port aarch64" | "--port musl")
+        port=$2 presets=$2
         shift
         ;;
     "--all "*) left_out='^$' ;;

@@ -21,6 +21,7 @@
  * Flags: -Wl,--wrap=pp_walk_from_context,--wrap=pp_loader_epoch
  *
  * Architecture: x86_64
+ * Libc: glibc
  */
 #include "pprof.h"
 #include "modules/loader.h"

@@ -353,7 +353,12 @@ static void a_wait_that_goes_on_is_seen_and_a_cancelled_one_is_not(void **state)
     assert_ptr_equal(result, PTHREAD_CANCELED);
     assert_int_equal(waiting_in(&waits_for_ever_code), 0);
     assert_int_equal(listed_for(&semaphore), 0);
-    assert_int_equal(blocked_in(NULL, (void *)sem_wait).count - waits.count, 1);
+#ifdef PP_MUSL /* unwinds no thread that it cancels */
+    const int counted = 0;
+#else
+    const int counted = 1;
+#endif
+    assert_int_equal(blocked_in(NULL, (void *)sem_wait).count - waits.count, counted);
 }
 
 static sigjmp_buf out_of_here;

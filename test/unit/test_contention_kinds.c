@@ -2,6 +2,8 @@
  *
  * test_contention_kinds.c: every kind of lock, and everything else that waits: the real functions'
  * results, one event for each wait, each wait charged once.
+ *
+ * Libc: glibc
  */
 #include "contention_script.h"
 

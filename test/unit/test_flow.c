@@ -2,6 +2,8 @@
  *
  * test_flow.c: unwind/flow.c on functions without call-frame information. Each has a label at which the rule
  * is known.
+ *
+ * Architecture: x86_64
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,6 +2,8 @@
  *
  * test_instruction.c: arch/x86_64_instruction.c on what compilers and assemblers write. unit.flow has what the
  * meanings are for.
+ *
+ * Architecture: x86_64
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_libc.c: libc's own functions are found behind a program's that have their names.
+ *
+ * Libc: glibc
  */
 #include <setjmp.h>
 #include <stdarg.h>

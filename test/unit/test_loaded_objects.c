@@ -2,6 +2,8 @@
  *
  * test_loaded_objects.c: the list of loaded objects is the loader's, with its lock and without;
  * what an object needs is found in it.
+ *
+ * Libc: glibc
  */
 #include <setjmp.h>
 #include <stdarg.h>

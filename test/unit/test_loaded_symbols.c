@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_loaded_symbols.c: what is found in the tables of a loaded object is what dlsym finds there.
+ *
+ * Libc: glibc
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_modules.c: whose code an address is, and who may go away; the loader at work beside it.
+ *
+ * Libc: glibc
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,6 +2,8 @@
  *
  * test_names.c: which name an address gets, from made-up tables, from this program, its libc and
  * the vDSO; and which files are not believed.
+ *
+ * Libc: glibc
  */
 #include <setjmp.h>
 #include <stdarg.h>

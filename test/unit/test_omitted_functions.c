@@ -104,7 +104,7 @@ static void the_hooks_code(void **state)
     (void)state;
     bool is_hooked = pp_entry_malloc != NULL;
     assert_int_equal(pp_code_is_allocator((uintptr_t)malloc), is_hooked);
-    assert_int_equal(pp_code_is_allocator((uintptr_t)pvalloc), is_hooked);
+    assert_int_equal(pp_code_is_allocator((uintptr_t)valloc), is_hooked);
     assert_false(pp_code_is_allocator((uintptr_t)the_hooks_code));
     assert_false(pp_code_is_allocator(0));
 }

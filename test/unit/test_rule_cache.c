@@ -4,6 +4,8 @@
  * the loader has moved on.
  *
  * Architecture: x86_64
+ *
+ * Libc: glibc
  */
 #include <setjmp.h>
 #include <stdarg.h>

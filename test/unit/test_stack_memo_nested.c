@@ -290,7 +290,7 @@ static void on_storm(int signal, siginfo_t *info, void *context)
 static void walk_in_a_storm(where place)
 {
     struct sigevent to_this_thread = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1};
-    to_this_thread._sigev_un._tid = gettid();
+    memcpy((char *)&to_this_thread + 16, &(int){gettid()}, sizeof(int)); /* the kernel's layout */
     handle(SIGUSR1, on_storm, place);
     storm_signals = 0;
     if (timer_create(CLOCK_MONOTONIC, &to_this_thread, &storm_timer) != 0) {

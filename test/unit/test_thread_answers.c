@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_thread_answers.c: a thread that computes answers, one that waits is left alone.
+ *
+ * Libc: glibc
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,6 +10,8 @@
  * through by test/compare, instruction by instruction.
  *
  * Architecture: x86_64
+ *
+ * Libc: glibc
  */
 #include <setjmp.h>
 #include <stdarg.h>

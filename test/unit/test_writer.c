@@ -2,6 +2,8 @@
  *
  * test_writer.c: the descriptor writer delivers everything through pipes that are full, interrupted
  * or broken; the stdio writer reports what fclose() would have lost.
+ *
+ * Libc: glibc
  */
 #include <setjmp.h>
 #include <stdarg.h>

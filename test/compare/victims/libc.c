@@ -4,6 +4,8 @@
  * its instructions as possible are executed under the stepper.
  *
  * Flags: -O1 -fno-builtin -Wno-unused-result -Wno-nonnull -Wl,-z,lazy
+ *
+ * Libc: glibc
  */
 #include <argp.h>
 #include <argz.h>

@@ -13,6 +13,8 @@
  *   the kernel    the vDSO, posix_spawn (vfork and its popped return address)
  *
  * Flags: -O2 -Wno-infinite-recursion -Wl,-z,lazy
+ *
+ * Libc: glibc
  */
 #include <alloca.h>
 #include <dlfcn.h>

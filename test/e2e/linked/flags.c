@@ -2,6 +2,8 @@
  *
  * flags.c [FLAG...] [ARGUMENT...]: prints what pprof_parse_flags() returns and leaves of the
  * arguments, each in brackets; then does something for every profile to show.
+ *
+ * Libc: glibc
  */
 #include "../victims/burn.h"
 #include <pprof.h>

@@ -2,6 +2,8 @@
  *
  * http_contract.c: what test/e2e/go/http.go is, in C: prints the port, serves until its standard
  * input ends.
+ *
+ * Libc: glibc
  */
 #include <pprof.h>
 #include <pprof_http.h>

@@ -17,6 +17,8 @@
  *
  * Prints "search N: M sites" where that is not 1. The exit status is 0 if all searches found the one
  * place, no absent page was touched, and the program has not grown.
+ *
+ * Libc: glibc
  */
 #include "pprof.h"
 

@@ -24,6 +24,8 @@
  *   cancel         cancels a thread, which installs libc's handler of signal 32
  *   facts FILE     writes the words that the loader has filled in, the actions of signals 32 and
  *                  33, the threads and the descriptors to FILE
+ *
+ * Libc: glibc
  */
 #include "bare_call.h"
 

@@ -13,6 +13,8 @@
  *
  * The library has functions use_library() and free_blocks(), which allocate, and two that return
  * pointers to malloc and free.
+ *
+ * Libc: glibc
  */
 #include <dlfcn.h>
 #include <fcntl.h>

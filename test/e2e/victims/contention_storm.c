@@ -14,6 +14,8 @@
  *
  * What they wait for is held all the time, so that nobody is left with a lock that it does not know
  * of. Ends with 42 if the fighters have counted right.
+ *
+ * Libc: glibc
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -12,6 +12,8 @@
  *   zero_body        without CFI, as in libco: a fresh stack has 0 for a return address
  *   thread_body      as the first, in a thread
  *   short_body       thousands, of 16 to 256 KiB, unmapped as soon as they end, in two threads
+ *
+ * Libc: glibc
  */
 #include "burn.h"
 
@@ -127,7 +129,8 @@ void by_nesting(void)
 #define SWITCH_BODY(cfi)                                                                           \
     PUSH(cfi, "rbp")                                                                               \
     PUSH(cfi, "rbx")                                                                               \
-    PUSH(cfi, "r12") PUSH(cfi, "r13") PUSH(cfi, "r14")                                             \
+    PUSH(cfi, "r12")                                                                               \
+    PUSH(cfi, "r13") PUSH(cfi, "r14")                                                              \
         PUSH(cfi, "r15") "mov %rsp, (%rdi)\nmov %rsi, %rsp\n" POP(cfi, "r15") POP(cfi, "r14")      \
             POP(cfi, "r13") POP(cfi, "r12") POP(cfi, "rbx") POP(cfi, "rbp") "ret\n"
 /* Where a fresh stack begins: rbx holds the body. */

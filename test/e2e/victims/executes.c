@@ -8,6 +8,8 @@
  *                                      on in works_after()
  *   executes work                      is what may be executed: works_executed(); prints LD_PRELOAD
  *                                      and LIBPPROF of its environment, and EXECUTED
+ *
+ * Libc: glibc
  */
 #include <fcntl.h>
 #include <stdint.h>

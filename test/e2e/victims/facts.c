@@ -2,6 +2,8 @@
  *
  * facts.c [WORK-MS]: what a program can see of itself, a line each. The library must change none of
  * it, except the disposition of SIGPROF and the addresses of things.
+ *
+ * Libc: glibc
  */
 #include "burn.h"
 

@@ -4,6 +4,8 @@
  *
  * Prints "FUNCTION LEAF COUNT" for those that stay open, and exits with 1 if a call does not do
  * what libc's own does: results, errno, modes, cancellation.
+ *
+ * Libc: glibc
  */
 #include <dirent.h>
 #include <errno.h>

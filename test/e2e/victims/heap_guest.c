@@ -12,6 +12,8 @@
  *   limit        all memory there is, again and again
  *   coroutines   allocations on stacks that are unmapped afterwards
  *   deep         allocations 100 000 frames deep, and on a stack of 16 KiB
+ *
+ * Libc: glibc
  */
 #include <dlfcn.h>
 #include <errno.h>

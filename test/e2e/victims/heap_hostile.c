@@ -14,6 +14,8 @@
  * exits with 0 if all went well, and prints what has to be in the profile.
  *
  * Flags: -fno-builtin
+ *
+ * Libc: glibc
  */
 #include <dlfcn.h>
 #include <errno.h>

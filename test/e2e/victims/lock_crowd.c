@@ -6,6 +6,8 @@
  * Each takes two or three of a few locks, the lower first: mutexes of all kinds, with and without a
  * time-out, and a rwlock; some wait for a condition, some create a thread and wait for its end while
  * they hold a lock.
+ *
+ * Libc: glibc
  */
 #include <errno.h>
 #include <pthread.h>

@@ -10,6 +10,8 @@
  *
  * Two threads take turns a hundred times, one wait runs out of time, and one thread is cancelled
  * while it waits. Ends with 0 if all went as it should.
+ *
+ * Libc: glibc
  */
 #include <dlfcn.h>
 #include <errno.h>

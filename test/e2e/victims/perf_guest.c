@@ -12,6 +12,8 @@
  *   perf_guest kernel      hardly ever leaves the kernel
  *   perf_guest WAY         works with all signals blocked, and executes itself in that way, an exec
  *                          function or "syscall", to open them again; the status is 42
+ *
+ * Libc: glibc
  */
 #include "burn.h"
 

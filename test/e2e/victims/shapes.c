@@ -10,6 +10,8 @@
  *   signal handlers       on the same and on an alternate stack
  *   switched stacks       makecontext
  *   leaf in libc          memset on a large block
+ *
+ * Libc: glibc
  */
 #include "burn.h"
 

@@ -9,6 +9,8 @@
  *
  * Each group runs in a child, so that nothing is left over from one to the next; how the child
  * ended is a line, too.
+ *
+ * Libc: glibc
  */
 #include "burn.h"
 

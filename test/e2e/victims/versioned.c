@@ -2,6 +2,8 @@
  *
  * versioned.c: asks for the versions of functions that libraries built today and ten years ago ask
  * for, whichever the linker would choose. All of them must come to our hooks.
+ *
+ * Libc: glibc
  */
 #include "burn.h"
 

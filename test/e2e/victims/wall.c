@@ -8,6 +8,8 @@
  *
  * Prints "NAME MICROSECONDS" of each function, by the wall clock, of all threads together; "running",
  * by their CPU clocks; and "all": the time that the threads lived.
+ *
+ * Libc: glibc
  */
 #include <pthread.h>
 #include <stdint.h>
