@@ -168,15 +168,22 @@ static bool read_sched(int tid, pp_tracee_sched *sched)
 /* proc_pid_syscall(5): "98 0x7f12 0x80 0x0 0x0 0x0 0x0 SP PC"; others have fewer fields: "-1 SP PC", "running". */
 static void read_wait(int tid, pp_tracee_wait *wait)
 {
+    enum { CALL, FIRST, SP = 7, PC, FIELDS };
     char text[256];
-    unsigned long first = 0;
-    unsigned long sp = 0;
-    unsigned long pc = 0;
-    long call = -1;
-    if (read_text(tid, "syscall", text, sizeof text) &&
-        sscanf(text, "%ld 0x%lx %*s %*s %*s %*s %*s 0x%lx 0x%lx", &call, &first, &sp, &pc) == 4) {
-        *wait = (pp_tracee_wait){call, first, sp, pc};
+    const char *at = text;
+    unsigned long field[FIELDS];
+    if (!read_text(tid, "syscall", text, sizeof text)) {
+        return;
     }
+    for (unsigned i = 0; i < FIELDS; i++) {
+        char *end = NULL;
+        field[i] = strtoul(at, &end, 0);
+        if (end == at) {
+            return;
+        }
+        at = end;
+    }
+    *wait = (pp_tracee_wait){(long)field[CALL], field[FIRST], field[SP], field[PC]};
 }
 
 /* The milliseconds before `sched`, at which the thread fell asleep, and now; 0: not known. Never too
