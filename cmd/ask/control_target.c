@@ -315,7 +315,12 @@ char *cp_target_program(int pid)
     FILE *file = cp_process_open(pid, "cmdline");
     ssize_t length = file ? getdelim(&text, &room, '\0', file) : -1;
     const char *slash = length > 0 ? strrchr(text, '/') : NULL;
-    char *name = cp_heap_printf("%.63s", length > 0 ? slash ? slash + 1 : text : "");
+    const char *base = length > 0 ? slash ? slash + 1 : text : "";
+    cp_process_stat stat;
+    if (strchr(base, ' ') && cp_process_stat_read(pid, "stat", &stat)) {
+        base = stat.name; /* the program has written a title over its arguments */
+    }
+    char *name = cp_heap_printf("%.63s", base);
     free(text);
     if (file) {
         fclose(file);

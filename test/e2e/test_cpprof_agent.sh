@@ -48,6 +48,15 @@ expect_equal "the control socket's own paths" 404 "$(status_of "/$early/control/
 expect_equal "a profile that there is not" 404 "$(status_of "/$early/debug/pprof/nonsense")"
 expect_equal "a method" 405 "$(status_of /targets -X POST)"
 
+# ---- a program that shows a title, as servers do, has its own name ----
+python3 -c 'import os, sys
+os.execve(sys.argv[1], [sys.argv[1] + " *:7391"], dict(os.environ, LIBPPROF="control", LD_PRELOAD=sys.argv[2]))' \
+    "$own/web_guest" "$library" <guests.in >title.out 2>title.err &
+titled=$!
+started="$started $titled"
+wait_until has_target "$titled"
+expect_equal "the service of a program with a title" "$titled web_guest" "$(targets | grep "^$titled ")"
+
 # ---- an end is seen at once, and the others stay ----
 kill -KILL "$early"
 wait_until has_no_target "$early"
