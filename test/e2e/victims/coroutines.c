@@ -12,8 +12,6 @@
  *   zero_body        without CFI, as in libco: a fresh stack has 0 for a return address
  *   thread_body      as the first, in a thread
  *   short_body       thousands, of 16 to 256 KiB, unmapped as soon as they end, in two threads
- *
- * Libc: glibc
  */
 #include "burn.h"
 
@@ -126,13 +124,12 @@ void by_nesting(void)
 #define PUSH(cfi, name)                                                                            \
     "push %" name "\n" cfi(".cfi_adjust_cfa_offset 8\n.cfi_rel_offset " name ", 0\n")
 #define POP(cfi, name) "pop %" name "\n" cfi(".cfi_adjust_cfa_offset -8\n.cfi_restore " name "\n")
+/* clang-format off */
 #define SWITCH_BODY(cfi)                                                                           \
-    PUSH(cfi, "rbp")                                                                               \
-    PUSH(cfi, "rbx")                                                                               \
-    PUSH(cfi, "r12")                                                                               \
-    PUSH(cfi, "r13") PUSH(cfi, "r14")                                                              \
-        PUSH(cfi, "r15") "mov %rsp, (%rdi)\nmov %rsi, %rsp\n" POP(cfi, "r15") POP(cfi, "r14")      \
-            POP(cfi, "r13") POP(cfi, "r12") POP(cfi, "rbx") POP(cfi, "rbp") "ret\n"
+    PUSH(cfi, "rbp") PUSH(cfi, "rbx") PUSH(cfi, "r12") PUSH(cfi, "r13") PUSH(cfi, "r14")           \
+    PUSH(cfi, "r15") "mov %rsp, (%rdi)\nmov %rsi, %rsp\n" POP(cfi, "r15") POP(cfi, "r14")          \
+    POP(cfi, "r13") POP(cfi, "r12") POP(cfi, "rbx") POP(cfi, "rbp") "ret\n"
+/* clang-format on */
 /* Where a fresh stack begins: rbx holds the body. */
 #define BEGIN_FRAMES ".cfi_undefined rip\ncall *%rbx\nud2\n"
 /* Boost.Context: a trampoline that pushes its successor as a return address, and jumps. */
