@@ -13,39 +13,44 @@
 typedef void work(void);
 
 #if defined(__x86_64__)
-#define ENTER          "push %rbp\nsub $16, %rsp\n"
-#define CALL_AND_LEAVE "xor %ebp, %ebp\ncall *%rdi\nadd $16, %rsp\npop %rbp\nret\n"
-#define LOST           ".cfi_def_cfa r12, 16\n"
-#define FAR            ".cfi_def_cfa rsp, 0x7fffff00\n"
-#define BELOW          ".cfi_def_cfa rsp, -128\n"
+#define ENTER           "push %rbp\nsub $16, %rsp\n"
+#define CALL            "xor %ebp, %ebp\ncall *%rdi\n"
+#define LEAVE           "add $16, %rsp\npop %rbp\nret\n"
+#define LEAVE_STRANGELY "add $16, %rsp\npop %rbp\npop %rcx\njmp *%rcx\n"
+#define LOST            ".cfi_def_cfa r12, 16\n"
+#define FAR             ".cfi_def_cfa rsp, 0x7fffff00\n"
+#define BELOW           ".cfi_def_cfa rsp, -128\n"
 static const unsigned char code[] = {0x55, 0x48, 0x83, 0xec, 0x10, 0x31, 0xed, 0xff,
                                      0xd7, 0x48, 0x83, 0xc4, 0x10, 0x5d, 0xc3};
 #elif defined(__aarch64__)
-#define ENTER          "stp x29, x30, [sp, #-32]!\n"
-#define CALL_AND_LEAVE "mov x29, xzr\nblr x0\nldp x29, x30, [sp], #32\nret\n"
-#define LOST           ".cfi_def_cfa x12, 16\n.cfi_offset x30, -8\n"
-#define FAR            ".cfi_def_cfa sp, 0x7fffff00\n.cfi_offset x30, -8\n"
-#define BELOW          ".cfi_def_cfa sp, -128\n.cfi_offset x30, -8\n"
+#define ENTER           "stp x29, x30, [sp, #-32]!\n"
+#define CALL            "mov x29, xzr\nblr x0\n"
+#define LEAVE           "ldp x29, x30, [sp], #32\nret\n"
+#define LEAVE_STRANGELY "ldp x29, x9, [sp], #32\nbr x9\n"
+#define LOST            ".cfi_def_cfa x12, 16\n.cfi_offset x30, -8\n"
+#define FAR             ".cfi_def_cfa sp, 0x7fffff00\n.cfi_offset x30, -8\n"
+#define BELOW           ".cfi_def_cfa sp, -128\n.cfi_offset x30, -8\n"
 static const unsigned code[] = {0xa9be7bfd, 0xaa1f03fd, 0xd63f0000, 0xa8c27bfd, 0xd65f03c0};
 #endif
 
 /* A function that calls its argument, without a frame pointer. `rule` is what its call-frame
  * information says of the call, between `begin` and `end`. */
-#define FUNCTION(name, begin, rule, end)                                                           \
+#define FUNCTION(name, begin, rule, leave, end)                                                    \
     __asm__(".text\n.p2align 4\n.type " #name ", @function\n" #name                                \
-            ":\n" begin ENTER rule CALL_AND_LEAVE end ".size " #name ", . - " #name "\n");         \
+            ":\n" begin ENTER rule CALL leave end ".size " #name ", . - " #name "\n");             \
     void name(work *argument)
 
-FUNCTION(bare, "", "", "");
-FUNCTION(lost, ".cfi_startproc\n", LOST, ".cfi_endproc\n");
-FUNCTION(far, ".cfi_startproc\n", FAR, ".cfi_endproc\n");
-FUNCTION(below, ".cfi_startproc\n", BELOW, ".cfi_endproc\n");
+/* Without call-frame information; its instructions do not say where it returns to either. */
+FUNCTION(bare, "", "", LEAVE_STRANGELY, "");
+FUNCTION(lost, ".cfi_startproc\n", LOST, LEAVE, ".cfi_endproc\n");
+FUNCTION(far, ".cfi_startproc\n", FAR, LEAVE, ".cfi_endproc\n");
+FUNCTION(below, ".cfi_startproc\n", BELOW, LEAVE, ".cfi_endproc\n");
 
 static void generated(work *argument)
 {
     void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     void (*function)(work * argument);
-    memcpy(page, code, sizeof code); /* ENTER CALL_AND_LEAVE */
+    memcpy(page, code, sizeof code); /* ENTER CALL LEAVE */
     __builtin___clear_cache(page, (char *)page + sizeof code);
     mprotect(page, 4096, PROT_READ | PROT_EXEC);
     memcpy(&function, &page, sizeof function);
