@@ -46,3 +46,16 @@ done
 for name in libmimalloc2.0 nginx-light pkg-config libpth-dev none; do
     ! echo "$asked" | grep -qF " $name " || { echo "FAIL: $name is asked for: $asked"; exit 1; }
 done
+
+# A package of two architectures is there; one of another architecture alone is not.
+player dpkg-query <<'SH'
+echo 'riscv64 installed'
+echo "$(dpkg --print-architecture) installed"
+SH
+PATH="$work:$PATH" "$SRC/tools/bootstrap" test >"$work/out" 2>&1 || { echo "FAIL: two architectures: $(cat "$work/out")"; exit 1; }
+player dpkg-query <<'SH'
+echo 'riscv64 installed'
+SH
+status=0
+PATH="$work:$PATH" "$SRC/tools/bootstrap" test >"$work/out" 2>&1 || status=$?
+grep -q 'still not installed' "$work/out" || { echo "FAIL: another architecture: status $status: $(cat "$work/out")"; exit 1; }
