@@ -47,15 +47,17 @@ processes=$!
 wait_for grep -q 'port ' "$WORK/port"
 url=http://127.0.0.1:$(sed -n 's/^port //p' "$WORK/port")
 
-# serve NAME OPTIONS: $NAME is the process.
+# serve NAME OPTIONS: $served is the process.
 serve() {
     env LIBPPROF="$2" LD_PRELOAD="$LIBRARY" redis-server --port 0 --unixsocket "$WORK/$1" --save "" >"$WORK/$1.out" 2>&1 &
-    eval "$1=$!"
-    processes="$processes $!"
+    served=$!
+    processes="$processes $served"
     wait_for test -S "$WORK/$1"
 }
 serve bare "$kinds,file=$WORK/%k.pb.gz"
+bare=$served
 serve pushing "$kinds,push=$url,push-to=pyroscope,interval=1s,service=bench"
+pushing=$served
 for one in bare pushing; do
     redis-benchmark -s "$WORK/$one" -t set,get,lpush,lrange_100 -n 1000000000 -c 20 -r 10000 >/dev/null 2>&1 &
     processes="$processes $!"

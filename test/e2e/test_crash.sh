@@ -92,7 +92,7 @@ for kind in bus kill; do
 done
 traps="division float" not_permitted=SIGSEGV
 case $(uname -m) in
-aarch64) traps= not_permitted=SIGILL ;; # a division by zero has a result there
+aarch64) traps="" not_permitted=SIGILL ;; # a division by zero has a result there
 esac
 for kind in $traps queue; do
     dumps $kind SIGFPE
