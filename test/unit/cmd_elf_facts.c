@@ -66,7 +66,9 @@ static void a_program_has_a_loader_and_symbols(void **state)
 
     (void)state;
     assert_int_equal(cp_elf_facts_read("/proc/self/exe", &facts), 0);
-    assert_string_equal(facts.loader, "/lib64/ld-linux-x86-64.so.2");
+    const char *slash = strrchr(facts.loader, '/');
+    assert_non_null(slash); /* ld-linux-x86-64.so.2, ld-musl-x86_64.so.1 */
+    assert_memory_equal(slash, "/ld-", strlen("/ld-"));
     assert_true(facts.has_symbols);
     assert_true(facts.entry != 0);
     assert_false(facts.is_go);

@@ -2,6 +2,8 @@
  *
  * test_jump_storm.c: a signal handler jumps out of what hooks do, wherever it is, thousands of
  * times. What they work on is as good afterwards as before.
+ *
+ * Libc: glibc
  */
 #include <setjmp.h>
 #include <stdarg.h>
