@@ -374,13 +374,24 @@ static pp_reason reason_outside(const pp_frame *f, uintptr_t pc)
     return pp_target_copy(f->target, &code, pc, sizeof code) ? PP_NO_MODULE : PP_NO_CODE;
 }
 
-/* Looks at the code, if its module or itself has no CFI. */
+/* Whether the address is in a module's code, but not after a call. */
+PP_COLD_PATH static bool is_no_return_address(const pp_frame *f, uintptr_t pc)
+{
+    uint8_t code[PP_CALL_BYTES];
+    pp_module module;
+    return pp_target_find(f->target, pc, &module) &&
+           pp_target_copy(f->target, code, pc - sizeof code, sizeof code) &&
+           !pp_ends_with_call(code) && !is_signal_restorer(f, pc);
+}
+
+/* Looks at the code, if its module or itself has no CFI. An address that no call has pushed begins a stack. */
 PP_COLD_PATH static void compute_rule_of_code(pp_frame *f)
 {
     pp_walk_space *space = f->space;
     bool permanent = space->rule.permanent;
     if ((space->rule.why != PP_NO_TABLES && space->rule.why != PP_NOT_COVERED) ||
-        pp_target_is_start(f->target, f->pc) || (!f->exact && is_signal_restorer(f, f->pc))) {
+        pp_target_is_start(f->target, f->pc) ||
+        (!f->exact && (is_signal_restorer(f, f->pc) || is_no_return_address(f, f->pc)))) {
         return;
     }
     _Static_assert(sizeof space->cfi >= PP_FLOW_SPACE, "it works in the memory of CFI");
@@ -452,16 +463,6 @@ PP_COLD_PATH pp_function_range pp_frame_rule(pp_frame *f)
         pp_cfi_open(&space->cfi); /* its bytes may be those of a widened image */
     }
     return function;
-}
-
-/* Whether the address is in a module's code, but not after a call. */
-PP_COLD_PATH static bool is_no_return_address(const pp_frame *f, uintptr_t pc)
-{
-    uint8_t code[PP_CALL_BYTES];
-    pp_module module;
-    return pp_target_find(f->target, pc, &module) &&
-           pp_target_copy(f->target, code, pc - sizeof code, sizeof code) &&
-           !pp_ends_with_call(code) && !is_signal_restorer(f, pc);
 }
 
 bool pp_frame_begins_stack(pp_frame *f)
