@@ -135,7 +135,6 @@ refuse 2 "--focus: regular expression: missing closing parenthesis at position 5
     top --focus 'ab(cd' x
 refuse 2 "expected a sample type of this profile (samples, cpu), found heap" \
     top --sample heap "$go/cpu.pb.gz"
-refuse 2 "not in this version" push http://localhost "$go/cpu.pb.gz"
 refuse 2 "unknown verb 'bogus'" bogus
 refuse 2 "expected a verb"
 "$cpprof" help top | grep -q "usage: cpprof top" || fail "help top"
