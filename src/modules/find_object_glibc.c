@@ -8,6 +8,7 @@
 #include "modules/find_object.h"
 
 #include <dlfcn.h>
+#include <stddef.h>
 
 extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
 
