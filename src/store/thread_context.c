@@ -113,6 +113,7 @@ static size_t write_value(uint8_t *to, size_t room, const char *text)
     size_t length = strlen(text);
     size_t done = 0;
     if (length <= room && is_ascii(text, length)) {
+        /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): values have a length */
         memcpy(to, text, length);
         return length;
     }

@@ -60,6 +60,6 @@ static inline size_t pp_context_record_room(size_t label_bytes)
 void *pp_context_record_write(void *memory, size_t room, const pp_label *labels, uint32_t count);
 
 /* The calling thread shows this record from now on; NULL: none. */
-void pp_thread_context_show(const void *record);
+void pp_thread_context_show(const void *shown);
 
 #endif

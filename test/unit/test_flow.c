@@ -15,7 +15,7 @@
 #include "arch/registers.h"
 #include "unwind/flow.h"
 
-#define AT(name) extern const char name[]
+#define AT(name) extern const char(name)[]
 
 __asm__(".text\n"
         "at_pushes:\n push %rbp\n push %rbx\n sub $24, %rsp\n"

@@ -28,7 +28,7 @@ static void burn(int64_t ns)
 /* SIGPROF and SIGVTALRM have their default actions: one of them would end the test. */
 static void they_stand_still_and_go_on(void **state)
 {
-    static const int timers[] = {ITIMER_PROF, ITIMER_VIRTUAL};
+    static const unsigned char timers[] = {ITIMER_PROF, ITIMER_VIRTUAL};
     (void)state;
     for (size_t i = 0; i < sizeof timers / sizeof *timers; i++) {
         const struct itimerval once = {.it_interval = {.tv_sec = EVERY_US / 1000000},
