@@ -314,14 +314,16 @@ static bool run(void *context)
 
 PP_NOT_SHOWN(run);
 
+/* On a thread of the program: a sample there would show libcurl; with signals blocked it comes afterwards. */
 static void wake(void *context)
 {
     (void)context;
-    pp_lock_take(&state.lock, pp_task_self());
+    pp_signal_mask old = 0;
+    pp_lock_enter(&state.lock, pp_task_self(), &old);
     if (state.sender != NULL) {
         state.library->wake(state.sender);
     }
-    pp_lock_release(&state.lock);
+    pp_lock_leave(&state.lock, &old);
 }
 
 static void lose(void *context)
