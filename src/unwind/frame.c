@@ -277,6 +277,14 @@ PP_COLD_PATH static pp_reason leave_without_rule(pp_frame *f, pp_reason why)
     if (pp_target_is_entry_code(f->target, pp_frame_instruction(f))) {
         return PP_ENDS; /* _start, or _dl_start_user, which calls constructors and jumps to it */
     }
+    if (why == PP_ENDS &&
+        !f->exact) { /* it never returns; a frame pointer of 0 says that it has no caller */
+        if (!follow_frame_pointer(f, &result)) {
+            return f->fp == 0 ? PP_ENDS : PP_NOT_COVERED;
+        }
+        f->guessed = true;
+        return result;
+    }
     if (f->exact && f->pc < NULL_PAGE && leave_by_sp(f, &result)) {
         return result;
     }
@@ -399,9 +407,9 @@ PP_COLD_PATH static void compute_rule_of_code(pp_frame *f)
     case PP_FLOW_RETURNS:
         space->rule.permanent = permanent;
         break;
-    case PP_FLOW_NEVER: /* musl's callers of main and of a thread's function */
+    case PP_FLOW_NEVER: /* musl's callers of main and of a thread's function, or a loop for ever */
         if (!f->exact) {
-            space->rule.kind = PP_RULE_END;
+            space->rule.why = PP_ENDS;
         }
         break;
     default:

@@ -32,6 +32,10 @@ check() {
 
     # No tables are loaded: the instructions up to the return say where the caller is.
     expect_whole_chain frames_debug_only
+
+    # A function that never returns has a caller all the same.
+    record_victim frames_never_returns
+    expect_share "the caller of a loop for ever" "$spent" "$(weight_with "$profile" work_a_little loops_for_ever main)"
 }
 
 [ -z "$(section frames_no_header .eh_frame_hdr)" ] || skip "the linker makes a header all the same"
