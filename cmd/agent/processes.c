@@ -18,6 +18,7 @@
 #include "base/pool.h"
 #include "base/regex.h"
 #include "profile/protobuf.h"
+#include "push/resource.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -137,23 +138,6 @@ static void see_end(cp_loop_source *life, uint32_t events)
 
 /* ---- names ---- */
 
-/* The value of a key in "key=value,key=value"; to be freed. NULL: it has none. */
-static char *attribute(const char *list, const char *key)
-{
-    size_t length = strlen(key);
-
-    while (list && *list) {
-        size_t end = strcspn(list, ",");
-        list += strspn(list, " ");
-        if (strncmp(list, key, length) == 0 && list[length] == '=') {
-            list += length + 1;
-            return cp_heap_copy(list, strcspn(list, ","));
-        }
-        list += end < strlen(list) ? strcspn(list, ",") + 1 : strlen(list);
-    }
-    return NULL;
-}
-
 static char *taken(char *text)
 {
     if (text && !*text) {
@@ -163,18 +147,21 @@ static char *taken(char *text)
     return text;
 }
 
-/* As an OpenTelemetry SDK would find it. */
+/* As an OpenTelemetry SDK would find it, and as the process itself would push it. */
 static char *service_of(const cp_host_process *process, const cp_target *target)
 {
     cp_target_environment e;
+    push_resource resource;
 
     cp_target_environment_read(target, &e);
-    char *service = taken(cp_target_option(e.options, "service"));
-    if (!service && e.service && *e.service) {
-        service = cp_heap_copy(e.service, strlen(e.service));
-    }
-    service = service ? service : taken(attribute(e.resource, "service.name"));
-    service = service ? service : cp_heap_copy(process->program, strlen(process->program));
+    char *option = taken(cp_target_option(e.options, "service"));
+    const push_resource_source source = {.service = option,
+                                         .name = e.service,
+                                         .attributes = e.resource,
+                                         .program = process->program};
+    push_resource_init(&resource, &source);
+    char *service = cp_heap_copy(resource.labels[0].value, strlen(resource.labels[0].value));
+    free(option);
     cp_target_environment_release(&e);
     return service;
 }
