@@ -71,34 +71,6 @@ short connection_events(const connection *c)
 
 /* ---- the answer ---- */
 
-static const char *reason_of(int status)
-{
-    static const struct {
-        int status;
-        const char *reason;
-    } reasons[] = {{200, "OK"},
-                   {301, "Moved Permanently"},
-                   {302, "Found"},
-                   {400, "Bad Request"},
-                   {401, "Unauthorized"},
-                   {403, "Forbidden"},
-                   {404, "Not Found"},
-                   {405, "Method Not Allowed"},
-                   {408, "Request Timeout"},
-                   {413, "Content Too Large"},
-                   {414, "URI Too Long"},
-                   {431, "Request Header Fields Too Large"},
-                   {500, "Internal Server Error"},
-                   {501, "Not Implemented"},
-                   {505, "HTTP Version Not Supported"}};
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
-        if (reasons[i].status == status) {
-            return reasons[i].reason;
-        }
-    }
-    return "Error";
-}
-
 __attribute__((format(printf, 2, 3))) static void add_head(connection *c, const char *format, ...)
 {
     size_t room = sizeof c->out_head - c->out_head_length;
@@ -116,7 +88,7 @@ static int begin_answer(void *context, int status, const pprof_http_header *head
 {
     connection *c = context;
     c->out_head_length = 0;
-    add_head(c, "HTTP/1.1 %d %s\r\n", status, reason_of(status));
+    add_head(c, "HTTP/1.1 %d %s\r\n", status, request_reason(status));
     for (size_t i = 0; i < count; i++) {
         add_head(c, "%s: %s\r\n", headers[i].name, headers[i].value);
     }

@@ -203,3 +203,35 @@ long request_read(char *bytes, size_t length, request_head *result)
     result->keeps_alive = !r.asks_close && (!r.is_old || r.asks_keep_alive);
     return status < 0 ? status : end + 4 - bytes;
 }
+
+const char *request_reason(int status)
+{
+    static const struct {
+        int status;
+        const char *reason;
+    } reasons[] = {{200, "OK"},
+                   {301, "Moved Permanently"},
+                   {302, "Found"},
+                   {400, "Bad Request"},
+                   {401, "Unauthorized"},
+                   {403, "Forbidden"},
+                   {404, "Not Found"},
+                   {405, "Method Not Allowed"},
+                   {408, "Request Timeout"},
+                   {413, "Content Too Large"},
+                   {414, "URI Too Long"},
+                   {431, "Request Header Fields Too Large"},
+                   {500, "Internal Server Error"},
+                   {501, "Not Implemented"},
+                   {502, "Bad Gateway"},
+                   {503, "Service Unavailable"},
+                   {504, "Gateway Timeout"},
+                   {505, "HTTP Version Not Supported"}};
+
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        if (reasons[i].status == status) {
+            return reasons[i].reason;
+        }
+    }
+    return "Error";
+}

@@ -37,4 +37,7 @@ typedef struct request_head {
  */
 long request_read(char *bytes, size_t length, request_head *r);
 
+/* The words that go with the status of an answer (RFC 9110). */
+const char *request_reason(int status);
+
 #endif

@@ -143,37 +143,6 @@ static bool send_out(cp_client *c)
     return true;
 }
 
-static const char *reason_of(int status)
-{
-    static const struct {
-        int status;
-        const char *reason;
-    } reasons[] = {{200, "OK"},
-                   {302, "Found"},
-                   {400, "Bad Request"},
-                   {401, "Unauthorized"},
-                   {403, "Forbidden"},
-                   {404, "Not Found"},
-                   {405, "Method Not Allowed"},
-                   {408, "Request Timeout"},
-                   {413, "Content Too Large"},
-                   {414, "URI Too Long"},
-                   {431, "Request Header Fields Too Large"},
-                   {500, "Internal Server Error"},
-                   {501, "Not Implemented"},
-                   {502, "Bad Gateway"},
-                   {503, "Service Unavailable"},
-                   {504, "Gateway Timeout"},
-                   {505, "HTTP Version Not Supported"}};
-
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
-        if (reasons[i].status == status) {
-            return reasons[i].reason;
-        }
-    }
-    return "Error";
-}
-
 static bool is_head(const cp_client *c)
 {
     return c->request.method && strcmp(c->request.method, "HEAD") == 0;
@@ -188,7 +157,7 @@ static void answer(cp_client *c, int status, const char *type, const char *heade
         snprintf(head, sizeof head,
                  "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nX-Content-Type-Options: nosniff\r\n%s"
                  "Content-Length: %zu\r\nConnection: close\r\n\r\n",
-                 status, reason_of(status), type, header, length);
+                 status, request_reason(status), type, header, length);
 
     free(c->out);
     c->out_length = (size_t)head_length + (is_head(c) ? 0 : length);
@@ -258,7 +227,7 @@ static void begin_relay(cp_exchange *x)
         return;
     }
     fprintf(out, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nX-Content-Type-Options: nosniff\r\n",
-            x->status, reason_of(x->status), type_of(x));
+            x->status, request_reason(x->status), type_of(x));
     put_header(out, "Content-Disposition", x->disposition);
     put_header(out, "Location", is_relative(x->location) ? x->location : "");
     put_header(out, "Allow", x->allow);
@@ -587,7 +556,7 @@ static bool is_admitted(cp_client *c)
 static void refuse_head(cp_client *c, int status)
 {
     c->request = (request_head){.method = NULL};
-    refuse(c, status, "%s", reason_of(status));
+    refuse(c, status, "%s", request_reason(status));
 }
 
 /* Makes room for the body. */
