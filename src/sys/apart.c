@@ -86,12 +86,13 @@ static void run(void *of_work)
     w->function(w->argument);
 }
 
-/* The kernel wakes the caller before it has taken the thread from its lists. It does that under the
- * lock of the process's signals, which the last call needs. It may give the id to another thread at
- * once, so the wait has an end. */
+/* The kernel wakes the caller before it has taken the thread from its lists; on a busy machine the
+ * thread may not run again for many time slices, and until it has, lists must know it as lent. It is
+ * taken out under the lock of the process's signals, which the last call needs. The wait has an end
+ * because the id can be given to another thread in the end. */
 static void wait_until_gone(int tid)
 {
-    enum { ATTEMPTS = 600 /* some 50 ms */ };
+    enum { ATTEMPTS = 24000 /* some 2 s */ };
     uint64_t signals = 0;
     for (unsigned attempt = 0;
          attempt < ATTEMPTS && pp_system_call(SYS_tgkill, pp_system_call(SYS_getpid), tid, 0) == 0;

@@ -177,8 +177,8 @@ static void do_nothing(void *unused)
 
 static void its_thread_is_in_no_list(void **state)
 {
-    /* The id of one that has ended may be given to the next one between the look at the list and the
-     * visit: seen in 1 of 30 000 lists. Without the library's care most lists have one. */
+    /* An id may be given on between the look at the list and the visit: seen in 1 of 30 000 lists.
+     * Without the library's care most lists have one. */
     enum { LISTS = 2000, FEW = LISTS / 100 };
     (void)state;
     pthread_t lister;
