@@ -302,6 +302,12 @@ static void on_end(int signal)
     over = true;
 }
 
+static void say_ready(void)
+{
+    printf("ready\n");
+    fflush(stdout);
+}
+
 int main(int argc, char **argv)
 {
     pthread_t threads[WAITS * 4];
@@ -311,10 +317,9 @@ int main(int argc, char **argv)
     if (argc < 2 || pipe(silent) != 0) {
         return 2;
     }
-    printf("ready\n");
-    fflush(stdout);
     if (strcmp(argv[1], "alone") == 0) {
         signal(SIGTERM, on_end);
+        say_ready();
         unsigned long *times = function_of(argv[2])(argv[2]);
         printf("%s %lu\n", argv[2], *times);
         return 0;
@@ -326,6 +331,7 @@ int main(int argc, char **argv)
             pthread_create(&threads[count++], NULL, function_of(argv[i]), argv[i]);
         }
     }
+    say_ready();
     watch_input(NULL);
     for (size_t i = 0; i < count; i++) {
         void *times = NULL;
