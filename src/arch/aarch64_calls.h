@@ -70,10 +70,13 @@ static inline bool pp_is_return(const uint8_t code[PP_RETURN_BYTES])
     return i == 0xd65f03c0 || i == 0xd65f0bff || i == 0xd65f0fff;
 }
 
-/* HINTs that functions begin with: BTI with any target, PACIASP, PACIBSP. */
-static inline bool pp_is_landing(uint32_t i)
+enum { PP_LANDING_BYTES = 4 };
+
+/* HINTs that functions begin with: BTI with any target, PACIASP, PACIBSP, and NOP in the place of one. */
+static inline bool pp_is_landing(const uint8_t code[PP_LANDING_BYTES])
 {
-    return (i & 0xffffff3f) == 0xd503241f || i == 0xd503233f || i == 0xd503237f;
+    uint32_t i = pp_instruction(code);
+    return i == 0xd503201f || (i & 0xffffff3f) == 0xd503241f || i == 0xd503233f || i == 0xd503237f;
 }
 
 /* Decodes ADRP x16; LDR x17, [x16, #offset]: false if the two are others. *slot is the address that
@@ -222,7 +225,7 @@ enum { PP_JUMP_BYTES = 12 };
 static inline bool pp_jump_at(const uint8_t code[PP_JUMP_BYTES], uintptr_t at, uintptr_t *pointer,
                               uintptr_t *target)
 {
-    size_t i = pp_is_landing(pp_instruction(code)) ? 4 : 0;
+    size_t i = pp_is_landing(code) ? 4 : 0;
     uint32_t first = pp_instruction(code + i);
     *pointer = *target = 0;
     if (first >> 26 == 0x05) { /* B */

@@ -52,6 +52,15 @@ static inline pp_call_site pp_call_site_at(const uint8_t code[PP_CALL_BYTES],
     return site;
 }
 
+/* No call-frame information is known that is written after ENDBR64 and holds at it. */
+enum { PP_LANDING_BYTES = 0 };
+
+static inline bool pp_is_landing(const uint8_t *code)
+{
+    (void)code;
+    return false;
+}
+
 /* Decoding of pushes and pops. The bytes are enough for pushes of six registers, four of them with
  * a prefix, and for what follows. */
 enum { PP_PUSHES_BYTES = 16, PP_RETURN_BYTES = 1, PP_NO_REGISTER = -1 };

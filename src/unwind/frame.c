@@ -11,6 +11,7 @@
  */
 #include "unwind/frame.h"
 
+#include "arch/calls.h"
 #include "base/compiler.h"
 #include "modules/loader.h"
 #include "unwind/epilogue.h"
@@ -418,6 +419,16 @@ PP_COLD_PATH static void compute_rule_of_code(pp_frame *f)
     pp_cfi_open(&space->cfi);
 }
 
+/* Returns the instruction whose row of CFI holds at `pc`. A landing (BTI) changes nothing. glibc's _start and
+ * _dl_runtime_resolve begin with one, or a NOP in its place, and write what holds from there on only after it. */
+PP_COLD_PATH static uintptr_t place_of_row(const pp_frame *f, uintptr_t pc)
+{
+    uint8_t code[PP_RETURN_BYTES];
+    bool is_landing = PP_LANDING_BYTES != 0 && f->exact &&
+                      pp_target_copy(f->target, code, pc, sizeof code) && pp_is_landing(code);
+    return is_landing ? pc + PP_LANDING_BYTES : pc;
+}
+
 /* Computes the frame's rule, and leaves it in the frame's space. False if the frame is in no module.
  * Inline: a frame of its own would take 80 bytes of the handler's stack. */
 static inline __attribute__((always_inline)) bool compute_rule(pp_frame *f)
@@ -429,7 +440,7 @@ static inline __attribute__((always_inline)) bool compute_rule(pp_frame *f)
         space->rule = (pp_rule){.kind = PP_RULE_NONE, .why = (uint8_t)reason_outside(f, pc)};
         return false;
     }
-    pp_cfi_rule(&space->image, pc, &space->cfi, &space->rule);
+    pp_cfi_rule(&space->image, place_of_row(f, pc), &space->cfi, &space->rule);
     if (space->rule.kind == PP_RULE_NONE && space->image.permanent && widen(&space->image)) {
         compute_rule_of_wider(space, pc);
     }

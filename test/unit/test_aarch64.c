@@ -18,11 +18,14 @@
 #include "arch/rule.h"
 #include "kinds/heap/live_filter.h"
 #include "kinds/heap/live_table.h"
+#include "modules/modules.h"
 #include "unwind/epilogue.h"
+#include "unwind/walk.h"
 
 #include "pprof.h"
 
 #include <string.h>
+#include <ucontext.h>
 
 /* ---- instructions ---- */
 
@@ -293,6 +296,49 @@ static void callers_are_found_to_the_end(void **state)
     assert_memory_equal(&many[depth + 10 - 3], &few[depth - 3], 3 * sizeof *few);
 }
 
+/* As glibc's _start, which writes after its landing that nobody has called it. */
+__asm__(".text\n"
+        ".p2align 4\n"
+        ".type begins_a_stack, %function\n"
+        "begins_a_stack:\n"
+        "    .cfi_startproc\n"
+        "    hint #34\n"
+        "    .cfi_undefined x30\n"
+        "    mov x30, #0\n"
+        "    .cfi_endproc\n"
+        "    .size begins_a_stack, . - begins_a_stack\n"
+        ".type begins_plainly, %function\n"
+        "begins_plainly:\n"
+        "    .cfi_startproc\n"
+        "    nop\n"
+        "    .cfi_undefined x30\n"
+        "    mov x30, #0\n"
+        "    .cfi_endproc\n"
+        "    .size begins_plainly, . - begins_plainly\n");
+__attribute__((visibility("hidden"))) void begins_a_stack(void);
+__attribute__((visibility("hidden"))) void begins_plainly(void);
+
+static void what_is_written_after_a_landing_holds_at_it(void **state)
+{
+    (void)state;
+    static pp_walk_space space;
+    static ucontext_t context;
+    uintptr_t pcs[8];
+    pp_modules_init();
+    pp_modules_refresh();
+    const uintptr_t places[] = {(uintptr_t)begins_a_stack, (uintptr_t)begins_a_stack + 4,
+                                (uintptr_t)begins_plainly, (uintptr_t)begins_plainly + 4};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        pp_walk walk = {.pcs = pcs, .space = &space, .capacity = 8};
+        context.uc_mcontext.pc = places[i];
+        context.uc_mcontext.sp = (uintptr_t)__builtin_frame_address(0);
+        context.uc_mcontext.regs[30] = (uintptr_t)__builtin_return_address(0);
+        pp_walk_from_context(&context, &walk);
+        assert_int_equal(walk.depth, 1);
+        assert_int_equal(walk.stop, PP_STOP_END);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +353,7 @@ int main(void)
         cmocka_unit_test(loops_and_other_ways_out_are_passed),
         cmocka_unit_test(blocks_are_known_by_any_tag),
         cmocka_unit_test(callers_are_found_to_the_end),
+        cmocka_unit_test(what_is_written_after_a_landing_holds_at_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
