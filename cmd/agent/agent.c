@@ -120,6 +120,7 @@ int cp_agent_run(const cp_agent_options *options, cp_error *error)
 
     raise_limit();
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a limit of the size of files is a disk that is full */
     int status = begin(&a, options, error);
     if (status == 0) {
         cp_loop_run(&a.loop);

@@ -4,13 +4,16 @@
  *
  * A round of a process is a few requests on one connection, each after the answer to the one before:
  *
- *   STATUS --> CONFIGURE --> cpu --> wall --> heap --> ... --> the tallies are written
+ *   STATUS --> CONFIGURE --> cpu --> wall --> heap --> ... --> the tallies are written --> all is handed to the sender
  *                 ('- only if something has to change)
+ *
+ * The tallies are written first, so that no agent after this one pushes the same again, however this one ends. If they
+ * cannot be written, nothing is pushed, and the next round has what this one had.
  *
  * The requests for CPU and wall profiles are for what was counted since the sampler started (`now`), which the program
  * itself has on: so no moment is missing between two rounds.
  *
- * Tested by: e2e.cpprof_agent_push, e2e.cpprof_agent_last.
+ * Tested by: unit.cmd_collectors, e2e.cpprof_agent_push, e2e.cpprof_agent_last.
  */
 #include "agent/collectors.h"
 
@@ -57,6 +60,13 @@ static const char *const paths[CP_KINDS] = {"profile?now=1", "wall?now=1", "heap
 /* The steps of a round; after these, one for each kind. */
 typedef enum step { STEP_STATUS, STEP_CONFIGURE, STEP_KINDS } step;
 
+/* A profile that is to be pushed. */
+typedef struct parcel {
+    const char *kind;
+    cp_bytes packed;
+    int64_t begin_ns, end_ns;
+} parcel;
+
 typedef struct collector {
     cp_collectors *all;
     cp_host_process *process;
@@ -72,8 +82,11 @@ typedef struct collector {
     bool is_known;      /* `id`, and the tallies are those of the program */
     bool is_configured; /* the program was told what to record */
     bool is_changed;    /* the tallies */
+    bool is_ahead;      /* of what the files say: something that is not in them was handed over */
     bool is_complained_of;
     cp_tally tallies[CP_KINDS];
+    parcel parcels[CP_KINDS]; /* of this round */
+    size_t parcel_count;
     push_resource resource;
     int last;        /* the folder of its last profiles, if it is in a container; or -1 */
     uid_t last_user; /* the folder's */
@@ -89,6 +102,7 @@ struct cp_collectors {
     int64_t interval_ns;
     char *record;
     char host[256];
+    bool is_stuck;        /* the tallies could not be written the last time */
     cp_loop_source sweep; /* for files of programs that nobody has seen end */
 };
 
@@ -141,41 +155,50 @@ static int64_t run_of(int kind, const cp_profile *p)
     return kind == CP_KIND_CPU || kind == CP_KIND_WALL ? p->time_nanos : 0;
 }
 
-/* Pushes what is new in a profile. `tally`: NULL for one that is pushed as it is. */
-static int push(cp_collectors *all, const char *kind, cp_tally *tally, const cp_bytes *bytes,
-                int64_t now_ns, const push_resource *resource, cp_error *error)
+/* What is new since the last time. The clock may have been set back meanwhile. */
+static int64_t begin_of(const cp_collectors *all, const cp_tally *tally, int64_t run,
+                        int64_t now_ns)
+{
+    int64_t begin_ns = tally->until_ns ? tally->until_ns : run;
+
+    return begin_ns && begin_ns < now_ns ? begin_ns : now_ns - all->interval_ns;
+}
+
+/* Packs what is new in a profile. `tally`: NULL for one that is pushed as it is. 1, 0 if nothing is new, or -1 with a
+ * sentence. */
+static int pack(const cp_collectors *all, cp_tally *tally, const cp_bytes *bytes, int64_t now_ns,
+                parcel *one, cp_error *error)
 {
     cp_profile *p = NULL;
-    cp_bytes packed = {0};
 
     if (cp_profile_read_bytes(bytes->data, bytes->length, PLAIN_BYTES, &p, error) < 0) {
         return -1;
     }
-    int64_t run = run_of(kind_of(kind), p);
+    int64_t run = run_of(kind_of(one->kind), p);
     int status = tally ? cp_tally_take(tally, p, run, error) : 0;
-    int64_t begin_ns = now_ns;
-    if (tally && !is_of_moment(kind)) {
-        begin_ns = tally->until_ns ? tally->until_ns : run ? run : now_ns - all->interval_ns;
-        begin_ns = begin_ns < now_ns ? begin_ns : now_ns; /* the clock was set back */
+    one->begin_ns = one->end_ns = now_ns;
+    if (tally && !is_of_moment(one->kind)) {
+        one->begin_ns = begin_of(all, tally, run, now_ns);
         tally->until_ns = now_ns;
     }
-    p->time_nanos = begin_ns;
-    p->duration_nanos = now_ns - begin_ns;
-    status = status < 0 ? status : encode(p, &packed, error);
-    if (status > 0) {
-        const push_profile profile = {.data = packed.data,
-                                      .size = packed.length,
-                                      .kind = kind,
-                                      .labels = resource->labels,
-                                      .label_count = resource->count,
-                                      .begin_ns = begin_ns,
-                                      .end_ns = now_ns};
-        push_add(all->sender, &profile);
-        push_wake(all->sender);
-    }
-    cp_bytes_release(&packed);
+    p->time_nanos = one->begin_ns;
+    p->duration_nanos = one->end_ns - one->begin_ns;
+    status = status < 0 ? status : encode(p, &one->packed, error);
     cp_profile_free(p);
-    return status < 0 ? -1 : 0;
+    return status;
+}
+
+static void hand_over(const cp_collectors *all, const parcel *one, const push_resource *resource)
+{
+    const push_profile profile = {.data = one->packed.data,
+                                  .size = one->packed.length,
+                                  .kind = one->kind,
+                                  .labels = resource->labels,
+                                  .label_count = resource->count,
+                                  .begin_ns = one->begin_ns,
+                                  .end_ns = one->end_ns};
+    push_add(all->sender, &profile);
+    push_wake(all->sender);
 }
 
 /* The sender waits for the server on a thread of its own. */
@@ -288,18 +311,51 @@ static void read_labels(push_resource *resource, char *text)
     }
 }
 
-static void keep_tallies(collector *c)
+/* False: they could not be written. */
+static bool keep_tallies(collector *c)
 {
+    cp_collectors *all = c->all;
     cp_error error;
 
-    if (c->is_changed) {
-        char *labels = write_labels(&c->resource);
-        if (cp_state_put(&c->all->state, &c->id, c->tallies, labels, &error) < 0) {
-            complain(c, "%s", error.text);
-        }
-        free(labels);
+    if (!c->is_changed) {
+        return true;
     }
-    c->is_changed = false;
+    char *labels = write_labels(&c->resource);
+    bool is_kept = cp_state_put(&all->state, &c->id, c->tallies, labels, &error) == 0;
+    free(labels);
+    if (!is_kept && !all->is_stuck) {
+        cp_complain("%s; nothing more is pushed until it can be", error.text);
+    } else if (is_kept && all->is_stuck) {
+        cp_complain("tallies are written again");
+    }
+    all->is_stuck = c->is_changed = !is_kept;
+    c->is_ahead &= !is_kept;
+    return is_kept;
+}
+
+static void drop_parcels(collector *c)
+{
+    for (size_t i = 0; i < c->parcel_count; i++) {
+        cp_bytes_release(&c->parcels[i].packed);
+    }
+    c->parcel_count = 0;
+}
+
+/* `is_over`: the program has no next round. */
+static void push_parcels(collector *c, bool is_over)
+{
+    bool waits = !is_over && !c->is_ahead;
+    bool goes_on = (!waits || !push_is_full(c->all->sender)) && (keep_tallies(c) || !waits);
+
+    for (size_t i = 0; i < c->parcel_count && goes_on; i++) {
+        hand_over(c->all, &c->parcels[i], &c->resource);
+    }
+    drop_parcels(c);
+    if (!goes_on) {
+        forget_tallies(c);
+        free(cp_state_get(&c->all->state, &c->id, c->tallies));
+        c->is_changed = false;
+    }
 }
 
 /* ---- requests ---- */
@@ -308,7 +364,7 @@ static void take_step(collector *c);
 
 static void end_round(collector *c)
 {
-    keep_tallies(c);
+    push_parcels(c, false);
     c->step = STEP_STATUS;
     c->next.deadline_ns = cp_now_ns() + c->all->interval_ns;
 }
@@ -417,22 +473,23 @@ static int kind_of_step(const collector *c)
     return (int)c->step - STEP_KINDS;
 }
 
-/* 0, or -1 if the answer is none. */
-static int take_profile(collector *c)
+static void take_profile(collector *c)
 {
     int kind = kind_of_step(c);
+    parcel *one = &c->parcels[c->parcel_count];
     cp_error error;
 
     if (c->exchange.status != 200) {
-        return 0; /* it has stopped recording that */
+        return; /* it has stopped recording that */
     }
-    if (push(c->all, cp_kind_names[kind], &c->tallies[kind], &c->body, wall_clock_ns(),
-             &c->resource, &error) < 0) {
+    one->kind = cp_kind_names[kind];
+    int status = pack(c->all, &c->tallies[kind], &c->body, wall_clock_ns(), one, &error);
+    if (status < 0) {
         complain(c, "%s: %s", cp_kind_names[kind], error.text);
-        return -1;
+    } else {
+        c->parcel_count += (size_t)status;
+        c->is_changed = true;
     }
-    c->is_changed = true;
-    return 0;
 }
 
 static void take_body(collector *c)
@@ -558,6 +615,7 @@ static void free_collector(collector *c)
     cp_exchange_cancel(&c->exchange);
     cp_loop_remove(&c->next);
     cp_bytes_release(&c->body);
+    drop_parcels(c);
     forget_tallies(c);
     if (c->last >= 0) {
         close(c->last);
@@ -581,17 +639,21 @@ static collector *find_program(const cp_collectors *all, const cp_program_id *id
     return NULL;
 }
 
-static void push_file(cp_collectors *all, const cp_last_file *file, const cp_bytes *bytes,
-                      cp_tally tallies[CP_KINDS], const push_resource *resource)
+/* 1, 0 if nothing in it is new, or -1. */
+static int pack_file(const cp_collectors *all, const cp_last_file *file, const cp_bytes *bytes,
+                     cp_tally tallies[CP_KINDS], parcel *one)
 {
     int kind = kind_of(file->kind);
     cp_error error;
 
-    if (push(all, file->kind, kind < CP_KINDS ? &tallies[kind] : NULL, bytes, file->time_ns,
-             resource, &error) < 0) {
+    *one = (parcel){.kind = file->kind};
+    int status =
+        pack(all, kind < CP_KINDS ? &tallies[kind] : NULL, bytes, file->time_ns, one, &error);
+    if (status < 0) {
         cp_complain("the last profile %s of process %d (%s): %s", file->kind, file->id.pid,
                     file->program, error.text);
     }
+    return status;
 }
 
 /* Of a program that ended while there was no agent, or that no agent has seen. */
@@ -600,6 +662,7 @@ static void take_strange_file(cp_collectors *all, const cp_last_file *file, cons
     cp_tally tallies[CP_KINDS] = {{0}};
     cp_program_id id = file->id;
     push_resource resource;
+    parcel one;
     cp_error error;
 
     const push_resource_source source = {.program = file->program};
@@ -609,12 +672,16 @@ static void take_strange_file(cp_collectors *all, const cp_last_file *file, cons
     char *labels = cp_state_get(&all->state, &id, tallies);
     read_labels(&resource, labels);
     free(labels);
-    push_file(all, file, bytes, tallies, &resource);
+    int status = pack_file(all, file, bytes, tallies, &one);
     labels = write_labels(&resource);
     if (id.start && cp_state_put(&all->state, &id, tallies, labels, &error) < 0) {
         cp_complain("%s", error.text);
     }
     free(labels);
+    if (status > 0) {
+        hand_over(all, &one, &resource);
+    }
+    cp_bytes_release(&one.packed);
     for (int i = 0; i < CP_KINDS; i++) {
         cp_tally_release(&tallies[i]);
     }
@@ -626,9 +693,15 @@ static void take_file(const cp_last_file *file, const cp_bytes *bytes, void *con
     collector *c = find_program(all, &file->id);
 
     if (c) {
-        push_file(all, file, bytes, c->tallies, &c->resource);
+        parcel one;
+        push_parcels(c, false);
+        bool is_new = pack_file(all, file, bytes, c->tallies, &one) > 0;
         c->is_changed = true;
-        keep_tallies(c);
+        c->is_ahead = !keep_tallies(c);
+        if (is_new) {
+            hand_over(all, &one, &c->resource);
+        }
+        cp_bytes_release(&one.packed);
     } else {
         take_strange_file(all, file, bytes);
     }
@@ -661,6 +734,7 @@ static void goes(cp_host_process *process, bool has_ended, void *context)
     if (!c) {
         return;
     }
+    push_parcels(c, has_ended);
     if (has_ended) {
         cp_state_take_files(&all->state, take_file, all);
         if (c->last >= 0) {
@@ -686,7 +760,7 @@ static int begin_sender(cp_collectors *all, const cp_collect_options *options, c
 
     settings.spool = spool;
     settings.log = log_push;
-    int status = push_open(&settings, &all->sender, why);
+    int status = (options->open ? options->open : push_open)(&settings, &all->sender, why);
     free(spool);
     if (status < 0) {
         all->sender = NULL;
@@ -727,7 +801,7 @@ void cp_collectors_end(cp_collectors *all)
     for (size_t i = 0; i < all->processes->count; i++) {
         collector *c = all->processes->list[i]->work;
         if (c) {
-            keep_tallies(c);
+            push_parcels(c, false);
             free_collector(c);
             all->processes->list[i]->work = NULL;
         }

@@ -8,7 +8,8 @@
  * A profile that accumulates is read as it is, and the agent knows what of it was pushed: so what is pushed adds up to
  * the last profile, over restarts of the agent and of the program. Nobody else's differences are touched.
  *
- * What is known is in STATE/PID-START-LOADED.tally, written after each round: another agent goes on from there.
+ * What is known is in RUN/PID-START-LOADED.tally, written after each round, before anything of it is pushed: another agent
+ * goes on from there.
  *
  * Owns: a thread that sends; everything of each process's collection; the folder.
  */
@@ -28,6 +29,8 @@ typedef struct cp_collect_options {
     const char *state;    /* a folder; NULL: the usual one */
     const char *record;   /* options of LIBPPROF for each process; "": leave it as it is */
     double interval;      /* seconds */
+    /* Opens the sender; NULL: push_open() does. */
+    int (*open)(const push_settings *settings, push_sender **sender, char why[PUSH_WHY_BYTES]);
 } cp_collect_options;
 
 /* Begins to collect from each process that appears. NULL, with a sentence. */

@@ -363,11 +363,11 @@ static void take_file(int folder, const char *name, cp_last_file *file,
     if (fd >= 0) {
         close(fd);
     }
-    if (is_file) {
+    /* Gone before it is taken: so nothing takes it twice. */
+    if (unlinkat(folder, name, 0) == 0 && is_file) {
         file->time_ns = (int64_t)status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec;
         take(file, &bytes, context);
     }
-    unlinkat(folder, name, 0);
     cp_bytes_release(&bytes);
 }
 
