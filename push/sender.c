@@ -14,6 +14,7 @@
  */
 #include "push/sender.h"
 
+#include "push/age.h"
 #include "push/guess.h"
 #include "push/pprof.h"
 #include "push/retry.h"
@@ -60,6 +61,8 @@ struct push_sender {
     uint64_t next_ns;
     bool has_complained;
     uint64_t lost_said;
+    bool has_complained_of_spool;
+    bool is_spool_full; /* it could not be written the last time */
     bool is_woken;
     push_counters counters;
 };
@@ -163,25 +166,41 @@ static bool is_failing(const push_sender *s)
     return s->failures > 0;
 }
 
-/* The caller holds the lock. */
-static void spill(push_sender *s, push_entry *entry)
+/* Moves the oldest to the spool. False: that cannot be written, and it stays. The caller holds the lock. */
+static bool store_first(push_sender *s)
 {
-    uint64_t dropped = 1;
-    if (s->spool != NULL) {
-        push_spool_put(s->spool, entry, now_ns(s), &dropped);
-    }
+    uint64_t dropped = 0;
+    int error = push_spool_put(s->spool, s->waiting.first, now_ns(s), &dropped);
     s->counters.lost += dropped;
-    push_entry_free(entry);
+    if (error != 0 && !s->has_complained_of_spool) {
+        s->has_complained_of_spool = true;
+        say(s, "profiles wait in memory, because the spool cannot be written: ", strerror(-error));
+    }
+    s->is_spool_full = error != 0;
+    if (error == 0) {
+        push_entry_free(take_first(&s->waiting));
+        s->moved -= s->moved > 0;
+    }
+    return error == 0;
+}
+
+static void spill_first(push_sender *s)
+{
+    if (s->spool == NULL || !store_first(s)) {
+        push_entry_free(take_first(&s->waiting));
+        s->moved -= s->moved > 0;
+        s->counters.lost++;
+    }
 }
 
 /* The queue goes to the spool while the server takes nothing; without a spool, and with it as long
  * as the server takes all, only what has no room. */
 static void make_room(push_sender *s)
 {
-    while (s->waiting.first != NULL &&
-           (s->waiting.bytes > s->memory_bytes || (is_failing(s) && s->spool != NULL))) {
-        spill(s, take_first(&s->waiting));
-        s->moved -= s->moved > 0;
+    while (s->waiting.first != NULL && is_failing(s) && s->spool != NULL && store_first(s)) {
+    }
+    while (s->waiting.bytes > s->memory_bytes) {
+        spill_first(s);
     }
 }
 
@@ -206,8 +225,8 @@ bool push_is_full(const push_sender *sender)
 {
     push_sender *s = (push_sender *)(uintptr_t)sender;
     pthread_mutex_lock(&s->lock);
-    bool is_full =
-        s->spool == NULL && s->waiting.bytes + s->batch.bytes + s->largest > s->memory_bytes;
+    bool is_full = (s->spool == NULL || s->is_spool_full) &&
+                   s->waiting.bytes + s->batch.bytes + s->largest > s->memory_bytes;
     pthread_mutex_unlock(&s->lock);
     return is_full;
 }
@@ -256,6 +275,7 @@ static queue split(push_sender *s, push_entry *entry)
     queue parts = {NULL};
     entry->next = NULL;
     push_entry *part = s->format->wants_plain_types ? push_rename_types(entry) : entry;
+    part = part != NULL ? push_limit_age(part, s->format->oldest_s, time(NULL)) : NULL;
     part = part != NULL ? push_split(part, &s->format->limits) : NULL;
     s->counters.lost += part == NULL;
     while (part != NULL) {
@@ -344,13 +364,18 @@ static void return_to_spool(push_sender *s)
     }
 }
 
+static void put_back(push_sender *s)
+{
+    return_to_spool(s);
+    prepend(&s->waiting, &s->batch);
+    push_body_release(&s->body);
+}
+
 /* Sends the profiles of the batch one by one: one of them is to blame. */
 static void scatter(push_sender *s)
 {
     s->alone = s->batch.count;
-    return_to_spool(s);
-    prepend(&s->waiting, &s->batch);
-    push_body_release(&s->body);
+    put_back(s);
 }
 
 static int encode(push_sender *s)
@@ -374,7 +399,7 @@ static void succeed(push_sender *s)
     s->failures = 0;
     if (s->has_complained) {
         say(s, "the server takes profiles again", "");
-        s->has_complained = false;
+        s->has_complained = s->has_complained_of_spool = false;
     }
     say_what_is_lost(s, "there was no room for them");
 }
@@ -384,6 +409,9 @@ static void fail_for_now(push_sender *s, const push_answer *answer)
     char reason[PUSH_REASON_BYTES + 64];
     s->failures++;
     s->counters.retried += s->batch.count > 0;
+    if (s->format != NULL && s->format->oldest_s != 0) {
+        put_back(s); /* it will be older then */
+    }
     s->next_ns = now_ns(s) + push_backoff_ns(s->failures, answer->retry_after_s,
                                              s->transport.chance(s->transport.context));
     make_room(s);
@@ -604,7 +632,7 @@ static void keep_all(push_sender *s)
     return_to_spool(s);
     prepend(&s->waiting, &s->batch);
     while (s->waiting.first != NULL) {
-        spill(s, take_first(&s->waiting));
+        spill_first(s);
     }
 }
 

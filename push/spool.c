@@ -218,7 +218,6 @@ int push_spool_put(push_spool *s, const push_entry *entry, uint64_t now_ns, uint
     char name[NAME_BYTES];
     *dropped = 0;
     if (!is_open(s)) {
-        *dropped = 1;
         return -errno;
     }
     look_if_stale(s, now_ns);
@@ -228,13 +227,8 @@ int push_spool_put(push_spool *s, const push_entry *entry, uint64_t now_ns, uint
     snprintf(name, sizeof name, "%020lld.%d.%06u.push", (long long)entry->profile.end_ns,
              (int)getpid(), ++s->number);
     error = error == 0 ? write_file(s, entry, name) : error;
-    while (error == -ENOSPC && drop_oldest(s, dropped)) {
-        error = write_file(s, entry, name);
-    }
     if (error == 0) {
         list(s, name, entry->size);
-    } else {
-        ++*dropped;
     }
     return error;
 }

@@ -23,7 +23,7 @@ void push_spool_close(push_spool *spool);
 /* Has what was taken stay, and closes the folder, which the next call opens again. */
 void push_spool_park(push_spool *spool);
 
-/* Writes a file. 0 or -errno. *dropped: how many profiles had to go, others or this one. */
+/* Writes a file. 0, or -errno: it is not there. *dropped: how many older ones had to go for the bound. */
 int push_spool_put(push_spool *spool, const push_entry *entry, uint64_t now_ns, uint64_t *dropped);
 
 /* Reads the oldest file that no process sends, and locks it. NULL: there is none. A file that is no

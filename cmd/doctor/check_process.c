@@ -10,6 +10,7 @@
 #include "ask/process_files.h"
 #include "base/message.h"
 #include "doctor/findings.h"
+#include "record/record_kinds.h"
 
 #include "remote/attach.h"
 #include "remote/dump.h"
@@ -92,6 +93,23 @@ static void check_attachment(cp_findings *f, int pid)
     }
 }
 
+void cp_check_push(cp_findings *f, const char *options)
+{
+    cp_record_kinds kinds = {.count = 0};
+    long hz = 0;
+    char *push = cp_target_option(options, "push");
+
+    if (push) {
+        cp_record_kinds_inherit(options, &kinds, &hz);
+    }
+    if (push && kinds.count == 0) {
+        cp_found_less(f, CP_LIMITED, "", "push", "LIBPPROF=cpu,heap,push=URL",
+                      "LIBPPROF has push= and no kind of profile: nothing is sent, unless the "
+                      "program turns one on itself");
+    }
+    free(push);
+}
+
 static void check_library(cp_findings *f, const cp_target *target)
 {
     bool loaded = false;
@@ -109,6 +127,7 @@ static void check_library(cp_findings *f, const cp_target *target)
     if (loaded) {
         cp_found(f, "library", "libpprof is loaded, LIBPPROF=%s",
                  environment.options ? environment.options : "");
+        cp_check_push(f, environment.options);
     } else {
         check_attachment(f, target->pid);
     }

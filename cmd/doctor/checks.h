@@ -25,4 +25,7 @@ void cp_check_names(cp_findings *findings, const char *path, const char *install
  * there is none. */
 int cp_check_process(cp_findings *findings, int pid, cp_error *error);
 
+/* Options of LIBPPROF that send profiles and record none. */
+void cp_check_push(cp_findings *findings, const char *options);
+
 #endif

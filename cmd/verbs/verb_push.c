@@ -23,6 +23,7 @@
 #include "push/push.h"
 #include "push/resource.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -182,6 +183,7 @@ static int push_files(const request *r, const cp_operands *files, double seconds
     char why[PUSH_WHY_BYTES];
     int status = 0;
 
+    signal(SIGXFSZ, SIG_IGN); /* a limit of the size of files is a disk that is full */
     if (push_open(&r->settings, &sender, why) != 0) {
         return cp_fail(error, "push: %s", why);
     }

@@ -5,7 +5,7 @@
  *   build --> snapshot --(minus the last one)--> encode --> take: it is the last one from now on
  *
  * Zone: NORMAL.
- * Tested by: e2e.push_option
+ * Tested by: unit.push_deltas, e2e.push_option
  */
 #include "web/push_deltas.h"
 
@@ -36,7 +36,7 @@ typedef struct snapshot {
 } snapshot;
 
 static snapshot kept[KEPT];
-static int64_t begun_ns; /* wall clock */
+static snapshot begun; /* its times only: nothing was pushed yet */
 
 /* One time. */
 typedef struct turn {
@@ -84,14 +84,18 @@ static bool continues(const snapshot *last, const snapshot *now, bool has_start)
     return last->key != NULL && (!has_start || last->profile.time_ns == now->profile.time_ns);
 }
 
-/* By the wall clock, so that no interval overlaps the next; if somebody has set that clock meanwhile, by
- * the other one. */
-static int64_t passed_ns(const snapshot *last, const snapshot *now)
+/* Sets the time of what was counted since `begin_ns`. By the wall clock, so that no interval overlaps the next; if
+ * somebody has set that clock meanwhile, the profile ends now, and has lasted for what the other clock shows at most. */
+static void set_time(pp_profile *difference, int64_t begin_ns, const snapshot *last,
+                     const snapshot *now)
 {
     int64_t passed = (int64_t)(now->at_ns - last->at_ns);
-    int64_t shown = now->time_ns - last->time_ns;
-    bool agree = shown > passed - passed / 8 && shown < passed + passed / 8;
-    return agree ? shown : passed;
+    int64_t shown = now->time_ns - begin_ns;
+    int64_t slack = passed / 8 + PP_NS_PER_S;
+    bool began_then = begin_ns == last->time_ns; /* or later: a sampler */
+    bool agree = shown > 0 && shown < passed + slack && (!began_then || shown > passed - slack);
+    difference->duration_ns = agree ? shown : passed > 0 ? passed : 1;
+    difference->time_ns = now->time_ns - difference->duration_ns;
 }
 
 static int subtract(const snapshot *last, const snapshot *now, bool has_start, pp_arena *arena,
@@ -103,12 +107,9 @@ static int subtract(const snapshot *last, const snapshot *now, bool has_start, p
         error = pp_profile_subtract(difference, &last->profile, arena);
     }
     if (last->key != NULL) {
-        difference->time_ns = last->time_ns;
-        difference->duration_ns = passed_ns(last, now);
+        set_time(difference, last->time_ns, last, now);
     } else {
-        int64_t begin_ns = has_start ? now->profile.time_ns : begun_ns;
-        difference->time_ns = begin_ns;
-        difference->duration_ns = now->time_ns > begin_ns ? now->time_ns - begin_ns : 1;
+        set_time(difference, has_start ? now->profile.time_ns : begun.time_ns, &begun, now);
     }
     return error;
 }
@@ -281,6 +282,16 @@ static bool is_wanted(const pp_kind *kind, const char *name)
 
 /* ---- all ---- */
 
+/* Whether the kind has anything to push, now or later. */
+static bool is_on(const pp_kind *kind)
+{
+    bool is_asked_for = false;
+    for (const pp_end_file *f = kind->files; f != NULL && f->name != NULL; f++) {
+        is_asked_for |= f->wanted;
+    }
+    return is_asked_for || pp_kind_records(kind) || (kind->made != NULL && kind->made() != NULL);
+}
+
 static void push_kind(const turn *t, const pp_kind *kind)
 {
     const void *done = NULL; /* two profiles may show the same counts */
@@ -314,9 +325,19 @@ static void push_kinds(const turn *t)
     }
 }
 
+bool pp_push_deltas_has_any(void)
+{
+    bool has = false;
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        has |= is_on(pp_kinds[i]);
+    }
+    return has;
+}
+
 void pp_push_deltas_begin(void)
 {
-    begun_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME);
+    begun.time_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME);
+    begun.at_ns = pp_clock_ns(CLOCK_MONOTONIC);
 }
 
 void pp_push_deltas_collect(pp_push_take *take, void *context)

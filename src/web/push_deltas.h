@@ -32,6 +32,9 @@ typedef bool pp_push_take(const pp_push_taken *taken, void *context);
 /* What was recorded before the first difference counts from now. */
 void pp_push_deltas_begin(void);
 
+/* Whether anything is recorded that could be pushed. */
+bool pp_push_deltas_has_any(void);
+
 /* Calls `take` with each profile that is recorded and has something in it. */
 void pp_push_deltas_collect(pp_push_take *take, void *context);
 

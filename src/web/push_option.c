@@ -61,6 +61,7 @@ static struct {
     bool runs; /* the thread */
     bool is_late;
     bool has_begun; /* the thread has taken what is_late means into account */
+    bool has_said;  /* that nothing is recorded */
     int tid;
     uint64_t interval_ns, next_ns, look_ns;
     const push_library *library;
@@ -203,6 +204,17 @@ static bool take(const pp_push_taken *taken, void *context)
     return !state.library->is_full(state.sender) && state.library->add(state.sender, &profile) == 0;
 }
 
+/* A kind may be turned on later (control), so it is said when something could be sent. */
+static void collect(void)
+{
+    if (!state.has_said && !pp_push_deltas_has_any()) {
+        say("push: nothing is recorded, so nothing is sent; LIBPPROF names what to record, as in "
+            "cpu,heap,push=URL");
+        state.has_said = true;
+    }
+    pp_push_deltas_collect(take, NULL);
+}
+
 /* ---- the thread: requests ---- */
 
 static request requested(void)
@@ -216,7 +228,7 @@ static bool answer(request wanted)
     uint64_t give_up_at_ns = __atomic_load_n(&state.give_up_at_ns, __ATOMIC_ACQUIRE);
     bool is_in_time = pp_clock_ns(CLOCK_MONOTONIC) < give_up_at_ns;
     if (state.sender != NULL && is_in_time) {
-        pp_push_deltas_collect(take, NULL);
+        collect();
         state.library->drain(state.sender, give_up_at_ns);
     }
     if (wanted == END && is_in_time) { /* else libraries may be torn down already */
@@ -251,7 +263,7 @@ static void end_alone(void)
 static void collect_if_due(uint64_t now_ns)
 {
     if (now_ns >= state.next_ns) {
-        pp_push_deltas_collect(take, NULL);
+        collect();
         uint64_t missed = (now_ns - state.next_ns) / state.interval_ns;
         state.next_ns += (missed + 1) * state.interval_ns;
     }

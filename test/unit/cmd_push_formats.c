@@ -2,6 +2,7 @@
  *
  * cmd_push_formats.c: what goes into a request: texts, names, labels, URLs; profiles that are none.
  */
+#include "push/age.h"
 #include "push/body.h"
 #include "push/format.h"
 #include "push/names.h"
@@ -313,6 +314,49 @@ static void types_get_plain_words(void **state)
     push_memory_release(&memory);
 }
 
+static void times_are_those_that_the_server_takes(void **state)
+{
+    enum { NOW = 1000000, OLDEST = 3300 };
+    static const struct {
+        int64_t begin, end;  /* seconds */
+        int64_t time, lasts; /* that the server gets */
+    } cases[] = {{NOW - 15, NOW, NOW - 15, 15},
+                 {NOW - 7200, NOW, NOW - OLDEST, OLDEST},
+                 {NOW - 3600, NOW - 3585, NOW - OLDEST, 0},
+                 {NOW - 7215, NOW - 7200, NOW - 7215, 15},
+                 {NOW + 3585, NOW + 3600, NOW - 15, 15},
+                 {NOW + 15, NOW + 30, NOW + 15, 15}};
+    const int64_t second = 1000000000;
+    push_memory memory;
+    (void)state;
+    push_memory_init(&memory);
+    push_pprof *p = small(&memory);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        push_body packed = PUSH_BODY_INIT;
+        p->time_nanos = cases[i].begin * second;
+        p->duration_nanos = (cases[i].end - cases[i].begin) * second;
+        push_pprof_write(p, &packed);
+        const push_profile profile = {.data = packed.data,
+                                      .size = packed.size,
+                                      .kind = "cpu",
+                                      .begin_ns = cases[i].begin * second,
+                                      .end_ns = cases[i].end * second};
+        push_entry *entry = push_limit_age(push_entry_new(&profile), OLDEST, NOW);
+        const push_pprof *read = push_pprof_read(entry->profile.data, entry->profile.size, &memory);
+        assert_non_null(read);
+        assert_int_equal(read->time_nanos, cases[i].time * second);
+        assert_int_equal(read->duration_nanos, cases[i].lasts * second);
+        assert_int_equal(entry->profile.begin_ns, cases[i].time * second);
+        assert_int_equal(read->sample[0]->value[0], 7);
+        push_entry_free(entry);
+        entry = push_limit_age(push_entry_new(&profile), 0, NOW); /* any age is right */
+        assert_int_equal(entry->profile.begin_ns, cases[i].begin * second);
+        push_entry_free(entry);
+        push_body_release(&packed);
+    }
+    push_memory_release(&memory);
+}
+
 enum { MANY = 1000 };
 
 /* A profile of MANY samples, each with a location, a function and a name of its own. */
@@ -474,6 +518,7 @@ int main(void)
         cmocka_unit_test(bad_references_are_refused),
         cmocka_unit_test(cut_profiles_are_refused),
         cmocka_unit_test(types_get_plain_words),
+        cmocka_unit_test(times_are_those_that_the_server_takes),
         cmocka_unit_test(large_profiles_are_split),
         cmocka_unit_test(requests_of_each_server),
     };

@@ -10,11 +10,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -298,6 +300,58 @@ static void the_queue_has_a_bound(void **state)
         strstr(world.said, "push: will try again: nobody listens\npush: 1000 profiles"));
 }
 
+static void empty_folder(const char *path)
+{
+    DIR *folder = opendir(path);
+    const struct dirent *found = NULL;
+    while ((found = readdir(folder)) != NULL) {
+        unlinkat(dirfd(folder), found->d_name, 0);
+    }
+    closedir(folder);
+    rmdir(path);
+}
+
+static void limit_files(bool limits)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = limits ? 0 : limit.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+/* What the spool cannot take waits in memory, and there is a bound to that, too. */
+static void a_full_disk_loses_nothing(void **state)
+{
+    char folder[] = "/tmp/push_full_XXXXXX";
+    const push_settings settings = {.url = "", .memory_bytes = 2000, .spool = folder};
+    int64_t added = 0;
+    (void)state;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_non_null(mkdtemp(folder));
+    world.answer = no_answer;
+    push_sender *sender = open_sender(&settings);
+    limit_files(true);
+    for (int i = 1; i <= 1000 && !push_is_full(sender); i++) {
+        assert_int_equal(add_number(sender, i), 0);
+        added += i;
+        push_pump(sender, world.now_ns + SECOND);
+    }
+    limit_files(false);
+    assert_true(push_is_full(sender));
+    assert_true(push_count(sender).queued_bytes <= 2400);
+    assert_string_equal(
+        world.said, "push: will try again: nobody listens\npush: profiles wait in memory, because "
+                    "the spool cannot be written: File too large\n");
+    push_pump(sender, world.now_ns + 120 * (uint64_t)SECOND);
+    assert_false(push_is_full(sender)); /* the spool has them */
+    world.answer = take_all;
+    assert_true(push_flush(sender, world.now_ns + 1000 * (uint64_t)SECOND));
+    assert_int_equal(world.taken, added);
+    assert_int_equal(push_count(sender).lost, 0);
+    push_close(sender);
+    empty_folder(folder);
+}
+
 static void the_end_does_not_wait(void **state)
 {
     const push_settings settings = {.url = ""};
@@ -328,17 +382,6 @@ static push_answer of_the_day(const push_request *request)
         return no_answer(request);
     }
     return hour == 9 && world.requests % 3 != 0 ? busy : take_all(request);
-}
-
-static void empty_folder(const char *path)
-{
-    DIR *folder = opendir(path);
-    const struct dirent *found = NULL;
-    while ((found = readdir(folder)) != NULL) {
-        unlinkat(dirfd(folder), found->d_name, 0);
-    }
-    closedir(folder);
-    rmdir(path);
 }
 
 /* What a process does: each 15 seconds it sends what was counted since it last could. The process begins anew every
@@ -442,6 +485,7 @@ int main(void)
         cmocka_unit_test_setup(a_bad_profile_is_the_only_one_that_is_lost, set_up),
         cmocka_unit_test_setup(what_cannot_be_encoded_is_lost, set_up),
         cmocka_unit_test_setup(the_queue_has_a_bound, set_up),
+        cmocka_unit_test_setup(a_full_disk_loses_nothing, set_up),
         cmocka_unit_test_setup(the_end_does_not_wait, set_up),
         cmocka_unit_test_setup(a_day_has_no_gap_and_nothing_twice, set_up),
         cmocka_unit_test_setup(a_day_with_a_spool_has_no_gap_either, set_up),

@@ -77,13 +77,14 @@ static push_entry *make(int64_t end_ns, size_t size)
     return entry;
 }
 
+/* How many are lost for it, itself included. */
 static uint64_t put(push_spool *spool, int64_t end_ns, size_t size)
 {
     uint64_t dropped = 0;
     push_entry *entry = make(end_ns, size);
-    push_spool_put(spool, entry, 0, &dropped);
+    int error = push_spool_put(spool, entry, 0, &dropped);
     push_entry_free(entry);
-    return dropped;
+    return dropped + (error != 0);
 }
 
 static int64_t take(push_spool *spool)
