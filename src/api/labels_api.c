@@ -9,6 +9,7 @@
 #include "host/kind.h"
 #include "modules/own_code.h"
 #include "store/labels.h"
+#include "store/switch_work.h"
 
 #include <errno.h>
 
@@ -18,6 +19,7 @@ pprof_labels *pprof_labels_new(const pprof_labels *parent, const char *const *ke
                                size_t pairs)
 {
     int error = 0;
+    pp_switch_work_add(PP_SWITCH_LABELS);
     pprof_labels *labels = pp_labels_new(parent, key_values, pairs, &error);
     if (labels == NULL) {
         errno = error;
@@ -63,15 +65,23 @@ void pprof_for_labels(const pprof_labels *labels,
     }
 }
 
+/* A function of its own: what it is called after may have gone on in another thread, and the
+ * compiler would take the thread's variables for those of before (<pprof_task.h>). */
+__attribute__((noinline)) static void restore(pprof_labels *before)
+{
+    pp_labels_unref(pp_labels_exchange(before));
+}
+
 PP_SHOWN_FUNCTION void pprof_do(const char *const *key_values, size_t pairs,
                                 void (*function)(void *arg), void *arg)
 {
     int error = 0;
+    pp_switch_work_add(PP_SWITCH_LABELS);
     pprof_labels *labels = pp_labels_new(pp_labels_current(), key_values, pairs, &error);
     if (labels == NULL) { /* better no label than the outer value of the same key */
         labels = pp_labels_without(pp_labels_current(), key_values, pairs);
     }
     pprof_labels *before = pp_labels_exchange(labels);
     function(arg);
-    pp_labels_unref(pp_labels_exchange(before));
+    restore(before);
 }

@@ -3,16 +3,19 @@
  * labels.c: sets of labels (drawing in the header).
  *
  * Zone: SIGNAL.
- * Owns: the sets; the pointer to the thread's set.
+ * Owns: the sets; the pointer to the thread's set; what switches have to do.
  */
 #include "store/labels.h"
 
 #include "base/text_hash.h"
+#include "store/switch_work.h"
 
 #include <errno.h>
 #include <string.h>
 
 PP_TLS pprof_labels *pp_labels_of_thread;
+
+uint32_t pp_switch_work;
 
 /* ---- making ---- */
 

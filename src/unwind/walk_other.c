@@ -28,11 +28,12 @@ static pp_reason leave(pp_frame *f, pp_fp_search *search)
     return v;
 }
 
-static void copy_stack(pp_other_space *space, uintptr_t sp, pp_stack_image *image)
+/* Copies the stack from `sp` on, up to `end`. */
+static void copy_stack(pp_other_space *space, uintptr_t sp, uintptr_t end, pp_stack_image *image)
 {
     uintptr_t lo = sp & ~(uintptr_t)15;
-    size_t copied =
-        pp_memory_copy_part(pp_target_memory(space->target), space->image, lo, sizeof space->image);
+    size_t size = end - lo < sizeof space->image ? end - lo : sizeof space->image;
+    size_t copied = pp_memory_copy_part(pp_target_memory(space->target), space->image, lo, size);
     *image = (pp_stack_image){lo, lo + (copied & ~(size_t)15), space->image};
 }
 
@@ -67,9 +68,24 @@ void pp_walk_other(uintptr_t pc, uintptr_t sp, pp_other_space *space, pp_walk *w
 {
     pp_frame *f = &space->space.frame;
     pp_stack_image image;
-    copy_stack(space, sp, &image);
+    copy_stack(space, sp, UINTPTR_MAX, &image);
     *f = (pp_frame){
         .pc = pc, .sp = sp, .exact = true, .space = &space->space, .target = space->target};
+    walk_frames(f, &image, space, walk);
+}
+
+void pp_walk_other_caller(const pp_caller *caller, uintptr_t end, pp_other_space *space,
+                          pp_walk *walk)
+{
+    pp_frame *f = &space->space.frame;
+    pp_stack_image image;
+    copy_stack(space, caller->sp, end, &image);
+    *f = (pp_frame){.pc = caller->return_address,
+                    .sp = caller->sp,
+                    .fp = caller->fp,
+                    .bx = caller->bx,
+                    .space = &space->space,
+                    .target = space->target};
     walk_frames(f, &image, space, walk);
 }
 

@@ -39,6 +39,10 @@ typedef struct pp_other_space {
 /* Walks from `pc` and `sp`. Of the inputs in `walk`, only pcs and capacity count. */
 void pp_walk_other(uintptr_t pc, uintptr_t sp, pp_other_space *space, pp_walk *walk);
 
+/* Walks from the frame of a caller on a stack that no thread runs on, and that ends at `end`. */
+void pp_walk_other_caller(const pp_caller *caller, uintptr_t end, pp_other_space *space,
+                          pp_walk *walk);
+
 /* Walks from all registers of a thread that was interrupted. `image` is a copy of its stack from
  * that moment, from SP on; words beyond it are read now. */
 void pp_walk_other_from(const pp_registers *registers, const pp_stack_image *image,

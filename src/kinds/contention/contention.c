@@ -11,6 +11,7 @@
 #include "base/compiler.h"
 #include "base/random.h"
 #include "base/stack_hash.h"
+#include "store/switch_work.h"
 #include "unwind/scratch.h"
 #include "sys/address_space.h"
 #include "sys/clock.h"
@@ -96,6 +97,40 @@ static pp_stack_entry *find_stack(pp_stack_counts *table, const pp_caller *calle
     return entry;
 }
 
+static uint32_t follow_frames(const pprof_task_frame *frame, uintptr_t *pcs)
+{
+    uint32_t depth = 0;
+    for (; frame != NULL && depth < DEPTH; frame = frame->caller) {
+        pcs[depth++] = frame->pc;
+    }
+    return depth;
+}
+
+/* The same of a coroutine's stack, on which no thread runs: there is no memo of it, and no hook is
+ * its leaf. */
+static pp_stack_entry *find_suspended(pp_stack_counts *table, const pp_suspension *s,
+                                      uint64_t count)
+{
+    pp_scratch *scratch = pp_scratch_take_at((uintptr_t)__builtin_frame_address(0));
+    if (scratch == NULL) {
+        return NULL;
+    }
+    pp_walk *walk = &scratch->walk;
+    *walk = (pp_walk){
+        .pcs = scratch->pcs, .space = &scratch->space, .capacity = DEPTH, .without_memo = true};
+    if (s->frames != NULL) {
+        walk->depth = follow_frames(s->frames, scratch->pcs);
+    } else if (s->caller.sp != 0) {
+        pp_walk_from_caller(&s->caller, walk);
+    } else {
+        scratch->pcs[walk->depth++] = s->caller.return_address;
+    }
+    pp_stack_entry *entry = pp_stack_counts_record(table, scratch->pcs, walk->depth,
+                                                   pp_stack_hash(scratch->pcs, walk->depth), count);
+    pp_scratch_give(scratch);
+    return entry;
+}
+
 static pp_stack_entry *record(pp_stack_counts *table, const pp_caller *caller, uint64_t count,
                               uint64_t amount)
 {
@@ -111,18 +146,30 @@ static void count_lost_wait(void)
     __atomic_add_fetch(&pp_contention.facts.lost_waits, 1, __ATOMIC_RELAXED);
 }
 
-/* Go's rule (runtime/mprof.go): a wait that is shorter than the rate is recorded with the
- * probability wait / rate, with the rate as its time, and counts for rate / wait events. */
-static void record_blocked(pp_waiter *waiter, uint64_t wait_ns)
+/*
+ * Go's rule (runtime/mprof.go): a wait that is shorter than the rate is recorded with the
+ * probability wait / rate, with the rate as its time, and counts for rate / wait events. False: it
+ * is not recorded.
+ */
+static bool sample_wait(uint64_t *wait_ns, uint64_t *count)
 {
     uint64_t rate = (uint64_t)__atomic_load_n(&pp_contention.block_rate, __ATOMIC_RELAXED);
-    uint64_t count = PP_CONTENTION_EVENT;
-    if (rate == 0 || (wait_ns < rate && random_below(rate) >= wait_ns)) {
-        return;
+    *count = PP_CONTENTION_EVENT;
+    if (rate == 0 || (*wait_ns < rate && random_below(rate) >= *wait_ns)) {
+        return false;
     }
-    if (wait_ns < rate) {
-        count = (uint64_t)((double)rate / (double)wait_ns * PP_CONTENTION_EVENT);
-        wait_ns = rate;
+    if (*wait_ns < rate) {
+        *count = (uint64_t)((double)rate / (double)*wait_ns * PP_CONTENTION_EVENT);
+        *wait_ns = rate;
+    }
+    return true;
+}
+
+static void record_blocked(pp_waiter *waiter, uint64_t wait_ns)
+{
+    uint64_t count = 0;
+    if (!sample_wait(&wait_ns, &count)) {
+        return;
     }
     pp_stack_entry *entry = waiter->entry;
     if (entry != NULL) {
@@ -132,6 +179,22 @@ static void record_blocked(pp_waiter *waiter, uint64_t wait_ns)
         count_lost_wait();
     }
     pp_label_cell_give(add_labels(&pp_contention.blocked_labels, entry, count, count, wait_ns));
+}
+
+void pp_contention_record_suspended(const pp_suspension *suspension, uint64_t wait_ns)
+{
+    uint64_t count = 0;
+    int saved_errno = errno;
+    if (sample_wait(&wait_ns, &count)) {
+        pp_stack_entry *entry = find_suspended(pp_contention.blocked, suspension, count);
+        if (entry != NULL) {
+            __atomic_add_fetch(&entry->amount, wait_ns, __ATOMIC_RELAXED);
+        } else {
+            count_lost_wait();
+        }
+        pp_label_cell_give(add_labels(&pp_contention.blocked_labels, entry, count, count, wait_ns));
+    }
+    errno = saved_errno;
 }
 
 /*
@@ -322,7 +385,13 @@ static int64_t set(int64_t *rate, int64_t value, pp_stack_counts **table)
 
 int64_t pp_contention_set_block_rate(int64_t nanoseconds)
 {
-    return set(&pp_contention.block_rate, nanoseconds, &pp_contention.blocked);
+    int64_t before = set(&pp_contention.block_rate, nanoseconds, &pp_contention.blocked);
+    if (pp_contention_block_rate() > 0) {
+        pp_switch_work_add(PP_SWITCH_CLOCK);
+    } else {
+        pp_switch_work_remove(PP_SWITCH_CLOCK);
+    }
+    return before;
 }
 
 int64_t pp_contention_set_mutex_fraction(int64_t fraction)

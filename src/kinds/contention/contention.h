@@ -29,6 +29,7 @@
 #include "kinds/contention/contended.h"
 #include "kinds/contention/waiters.h"
 #include "store/stack_counts.h"
+#include "threads/coroutines.h"
 #include "unwind/walk.h"
 
 #include <stdbool.h>
@@ -88,6 +89,10 @@ void pp_wait_cancel(pp_wait wait);
 /* Ends the innermost wait of the calling thread, if it has one: the thread is being unwound through
  * the frame of that wait. */
 void pp_wait_end_innermost(void);
+
+/* Records a wait of `wait_ns` nanoseconds of a coroutine that the calling thread resumes, under the
+ * stack of the suspension and the labels of the calling thread. */
+void pp_contention_record_suspended(const pp_suspension *suspension, uint64_t wait_ns);
 
 /* An object with a hot hash was free. After enough of these calls the hash is cold, and the entry
  * stubs call the real function themselves. */

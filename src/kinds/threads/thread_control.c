@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_control.c: takes a snapshot of all threads, and writes it in the form that was asked for.
+ * thread_control.c: takes a snapshot of all threads, and of the tasks of the program's runtime, and
+ * writes it in the form that was asked for.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Owns: the pseudo-frames of threads whose creation no hook saw.
@@ -19,6 +20,7 @@
 #include "sys/safe_read.h"
 #include "sys/sandbox.h"
 #include "sys/tasks.h"
+#include "threads/coroutines.h"
 #include "unwind/callers.h"
 #include "unwind/explain.h"
 #include "unwind/own_frames.h"
@@ -117,6 +119,18 @@ size_t pp_thread_control_count(void)
     return may_look() ? pp_threads_count() : 1;
 }
 
+int pp_thread_control_coroutines(bool with_names, pp_arena *arena, pp_coroutines *coroutines)
+{
+    const pp_coroutines_wish wish = {
+        .with_names = with_names, .with_running = true, .hasty = state.interrupted != NULL};
+    return pp_coroutines_snapshot(&wish, arena, coroutines);
+}
+
+size_t pp_thread_control_count_all(void)
+{
+    return pp_thread_control_count() + pp_coroutines_count();
+}
+
 /* ---- creations ---- */
 
 pp_thread_origin pp_thread_control_origin(const pp_thread_row *row)
@@ -131,51 +145,78 @@ pp_thread_origin pp_thread_control_origin(const pp_thread_row *row)
 
 /* ---- writing ---- */
 
-/* Takes a snapshot, which the caller releases, and makes rows of it. */
-static int read_rows(bool creations, pp_arena *arena, pp_threads *threads, pp_count_row **rows)
+/* What is counted. The snapshots hold references. */
+typedef struct counted {
+    pp_threads threads;
+    pp_coroutines coroutines;
+    pp_count_row *rows;
+    size_t count;
+} counted;
+
+static void fill_rows(bool creations, counted *c)
 {
-    int error = pp_thread_control_snapshot(!creations, false, arena, threads);
-    pp_count_row *list =
-        error == 0 ? pp_arena_array_filled(arena, threads->count, sizeof *list) : NULL;
-    if (error == 0 && list == NULL) {
-        error = -ENOMEM;
-    }
-    for (size_t i = 0; error == 0 && i < threads->count; i++) {
-        const pp_thread_row *row = &threads->rows[i];
+    for (size_t i = 0; i < c->threads.count; i++) {
+        const pp_thread_row *row = &c->threads.rows[i];
         pp_thread_origin stack = {row->pc, row->depth};
         stack = creations ? pp_thread_control_origin(row) : stack;
-        list[i] = (pp_count_row){.pc = stack.pc,
-                                 .depth = stack.depth,
-                                 .labels = creations ? NULL : row->labels,
-                                 .count = 1};
+        c->rows[c->count++] = (pp_count_row){.pc = stack.pc,
+                                             .depth = stack.depth,
+                                             .labels = creations ? NULL : row->labels,
+                                             .count = 1};
     }
-    *rows = list;
+    for (size_t i = 0; i < c->coroutines.count; i++) {
+        const pp_coroutine_row *row = &c->coroutines.rows[i];
+        c->rows[c->count++] =
+            (pp_count_row){.pc = row->pc, .depth = row->depth, .labels = row->labels, .count = 1};
+    }
+}
+
+/* Takes the snapshots, which the caller releases, and makes rows of them. */
+static int read_rows(bool creations, pp_arena *arena, counted *c)
+{
+    *c = (counted){.count = 0};
+    int error = pp_thread_control_snapshot(!creations, false, arena, &c->threads);
+    if (error == 0 && !creations) {
+        error = pp_thread_control_coroutines(false, arena, &c->coroutines);
+    }
+    if (error == 0) {
+        c->rows =
+            pp_arena_array_filled(arena, c->threads.count + c->coroutines.count, sizeof *c->rows);
+        error = c->rows == NULL ? -ENOMEM : 0;
+    }
+    if (error == 0) {
+        fill_rows(creations, c);
+    }
     return error;
+}
+
+static void release(counted *c)
+{
+    pp_threads_release(&c->threads);
+    pp_coroutines_release(&c->coroutines);
 }
 
 static int write_rows(const char *name, bool creations, int debug, pprof_writer writer)
 {
     pp_arena arena = PP_ARENA_INIT;
-    pp_threads threads;
-    pp_count_row *rows = NULL;
-    int error = read_rows(creations, &arena, &threads, &rows);
+    counted c;
+    int error = read_rows(creations, &arena, &c);
     if (error == 0) {
-        error = pp_count_write(name, rows, threads.count, debug, writer);
+        error = pp_count_write(name, c.rows, c.count, debug, writer);
     }
-    pp_threads_release(&threads);
+    release(&c);
     pp_arena_release(&arena);
     return error;
 }
 
 int pp_thread_control_build(const char *name, bool creations, pp_arena *arena, pp_profile *profile)
 {
-    pp_threads threads;
-    pp_count_row *rows = NULL;
-    int error = read_rows(creations, arena, &threads, &rows);
+    counted c;
+    int error = read_rows(creations, arena, &c);
     if (error == 0) {
-        error = pp_count_profile_build(name, rows, threads.count, true, arena, profile);
+        error = pp_count_profile_build(name, c.rows, c.count, true, arena, profile);
     }
-    pp_threads_release(&threads);
+    release(&c);
     return error;
 }
 
@@ -198,7 +239,8 @@ static int write_circles(const pp_lock_waits *found, pprof_writer writer)
 }
 
 /* Writes all stacks, and then the deadlocks. */
-static int dump_all(const pp_threads *threads, pp_arena *arena, pprof_writer writer)
+static int dump_all(const pp_threads *threads, const pp_coroutines *coroutines, pp_arena *arena,
+                    pprof_writer writer)
 {
     pp_profile profile = {.symbolize = PP_SYMBOLIZE_NAMES};
     pp_lock_waits found;
@@ -212,6 +254,7 @@ static int dump_all(const pp_threads *threads, pp_arena *arena, pprof_writer wri
     const pp_thread_dump dump = {.rows = threads->rows,
                                  .waits = found.waits,
                                  .count = threads->count,
+                                 .coroutines = coroutines,
                                  .symbolize = pp_symbolize_wanted(),
                                  .mappings = &profile};
     error = pp_thread_dump_write(&dump, arena, writer);
@@ -222,11 +265,17 @@ int pp_thread_control_dump(bool all, pprof_writer writer)
 {
     pp_arena arena = PP_ARENA_INIT;
     pp_threads threads;
+    pp_coroutines coroutines = {.count = 0};
     int error = pp_thread_control_snapshot(all, true, &arena, &threads);
+    if (error == 0 && all) {
+        error = pp_thread_control_coroutines(true, &arena, &coroutines);
+    }
     if (error == 0) {
-        error = all ? dump_all(&threads, &arena, writer) : dump_self(&threads, &arena, writer);
+        error = all ? dump_all(&threads, &coroutines, &arena, writer)
+                    : dump_self(&threads, &arena, writer);
     }
     pp_threads_release(&threads);
+    pp_coroutines_release(&coroutines);
     pp_arena_release(&arena);
     return error;
 }

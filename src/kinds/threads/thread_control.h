@@ -8,6 +8,7 @@
 #define PP_KINDS_THREADS_THREAD_CONTROL_H
 
 #include "profile/model.h"
+#include "threads/coroutine_snapshot.h"
 #include "threads/thread_snapshot.h"
 
 #include "pprof.h"
@@ -21,6 +22,8 @@ bool pp_thread_control_prepare(void);
 
 /* The number of the program's threads that live. Where a sandbox forbids to look, 1. */
 size_t pp_thread_control_count(void);
+/* The same with the tasks of the program's runtime (threads/coroutines.h): as many as `thread` has. */
+size_t pp_thread_control_count_all(void);
 
 /* Write the profile `name` ("thread" or "goroutine"), or `threadcreate`. debug 2 and above: the
  * first one writes every stack in full. 0 or -errno. */
@@ -35,6 +38,10 @@ int pp_thread_control_build(const char *name, bool creations, pp_arena *arena, p
  * -errno. The caller calls pp_threads_release() also after an error. */
 int pp_thread_control_snapshot(bool with_stacks, bool with_names, pp_arena *arena,
                                pp_threads *threads);
+
+/* Fills `coroutines` with all tasks of the program's runtime. 0 or -errno. The caller calls
+ * pp_coroutines_release() also after an error. */
+int pp_thread_control_coroutines(bool with_names, pp_arena *arena, pp_coroutines *coroutines);
 
 /* Writes every stack in full (thread_text.h), or, not `all`, only the calling thread's. 0 or
  * -errno. */

@@ -7,8 +7,10 @@
  */
 #include "kinds/threads/thread_dump.h"
 
+#include "base/text.h"
 #include "kinds/threads/thread_text.h"
 #include "profile/mappings.h"
+#include "sys/clock.h"
 
 #include <errno.h>
 #include <string.h>
@@ -50,6 +52,37 @@ static pp_thread_text text_of(const pp_thread_dump *dump, const pp_thread_row *r
     return text;
 }
 
+/* "channel, 5 minutes": Go's words for how long. */
+static const char *state_of(const pp_coroutine_row *row, uint64_t now_ns, pp_arena *arena)
+{
+    const uint64_t minute_ns = 60 * (uint64_t)PP_NS_PER_S;
+    const char *state = row->runs ? "running" : row->why != NULL ? row->why : "runnable";
+    if (row->since_ns == 0 || now_ns < row->since_ns + minute_ns) {
+        return state;
+    }
+    pp_text text = PP_TEXT_INIT;
+    pp_text_add(&text, state);
+    pp_text_add(&text, ", ");
+    pp_text_add_count(&text, (now_ns - row->since_ns) / minute_ns, " [minute|minutes]");
+    const char *copy = pp_arena_text(arena, text.data, text.length);
+    return copy != NULL ? copy : state;
+}
+
+static pp_thread_text text_of_coroutine(const pp_thread_dump *dump, const pp_coroutine_row *row,
+                                        uint64_t now_ns, pp_arena *arena)
+{
+    pp_thread_text text = {.task = row->id,
+                           .name = row->name,
+                           .state = state_of(row, now_ns, arena),
+                           .pc = row->pc,
+                           .depth = row->depth,
+                           .creation = &row->created_at,
+                           .creator = row->creator_thread,
+                           .creator_task = row->creator};
+    shorten(dump, &text, arena);
+    return text;
+}
+
 static int add_mappings(const pp_thread_dump *dump, pp_arena *arena, pp_profile *profile)
 {
     if (dump->mappings == NULL) {
@@ -63,12 +96,18 @@ static int add_mappings(const pp_thread_dump *dump, pp_arena *arena, pp_profile 
 int pp_thread_dump_write(const pp_thread_dump *dump, pp_arena *arena, pprof_writer writer)
 {
     pp_profile profile = {.symbolize = dump->symbolize};
-    pp_thread_text *texts = pp_arena_array(arena, dump->count, sizeof *texts);
+    size_t coroutines = dump->coroutines != NULL ? dump->coroutines->count : 0;
+    size_t count = dump->count + coroutines;
+    uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    pp_thread_text *texts = pp_arena_array(arena, count, sizeof *texts);
     int error = texts != NULL ? add_mappings(dump, arena, &profile) : -ENOMEM;
     for (size_t i = 0; error == 0 && i < dump->count; i++) {
         texts[i] = text_of(dump, &dump->rows[i], arena);
         texts[i].interrupted = dump->interrupted && i == 0;
         texts[i].wait = dump->waits != NULL && dump->waits[i].lock != NULL ? &dump->waits[i] : NULL;
     }
-    return error == 0 ? pp_thread_text_encode(&profile, texts, dump->count, arena, writer) : error;
+    for (size_t i = 0; error == 0 && i < coroutines; i++) {
+        texts[dump->count + i] = text_of_coroutine(dump, &dump->coroutines->rows[i], now_ns, arena);
+    }
+    return error == 0 ? pp_thread_text_encode(&profile, texts, count, arena, writer) : error;
 }

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "kinds/threads/lock_waits.h"
 #include "profile/model.h"
+#include "threads/coroutine_snapshot.h"
 #include "threads/thread_snapshot.h"
 
 #include "pprof.h"
@@ -23,8 +24,9 @@ typedef struct pp_thread_dump {
     const pp_thread_row *rows;
     const pp_lock_wait *waits; /* what each row's thread waits for; NULL = not known */
     size_t count;
-    bool interrupted;     /* the first row is of a thread that a signal interrupted */
-    uint32_t most_frames; /* a deeper stack loses frames in its middle; 0 = no limit */
+    const pp_coroutines *coroutines; /* written after the threads; NULL = none */
+    bool interrupted;                /* the first row is of a thread that a signal interrupted */
+    uint32_t most_frames;            /* a deeper stack loses frames in its middle; 0 = no limit */
     pp_symbolize symbolize;
     const pp_profile *mappings; /* a profile that has them; NULL = they are read */
 } pp_thread_dump;

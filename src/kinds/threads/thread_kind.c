@@ -17,6 +17,7 @@
 #include "kinds/threads/deadlocks.h"
 #include "kinds/threads/thread_control.h"
 #include "sys/log.h"
+#include "threads/coroutines.h"
 #include "threads/kept_threads.h"
 #include "threads/thread_answers.h"
 #include "threads/thread_creation.h"
@@ -112,9 +113,10 @@ static int build_threadcreate(pp_arena *arena, pp_profile *profile)
 
 static const pprof_profile profiles[] = {
     {.name = "thread",
-     .about = "Where each thread is now. debug=2 shows every stack in full.",
+     .about =
+         "Where each thread is now, and each task of a runtime. debug=2 shows every stack in full.",
      .full = "full stacks of all threads",
-     .count = pp_thread_control_count,
+     .count = pp_thread_control_count_all,
      .write = write_thread,
      .build = build_thread},
     {.name = "threadcreate",
@@ -124,7 +126,7 @@ static const pprof_profile profiles[] = {
      .build = build_threadcreate},
     {.name = "goroutine",
      .about = "Another name of thread.",
-     .count = pp_thread_control_count,
+     .count = pp_thread_control_count_all,
      .write = write_goroutine,
      .build = build_goroutine,
      .unlisted = true},
@@ -140,6 +142,7 @@ static void after_fork(bool goes_on)
     pp_thread_creation_after_fork_in_child();
     pp_answers_after_fork_in_child();
     pp_kept_after_fork_in_child();
+    pp_coroutines_after_fork_in_child();
     if (!goes_on) {
         pp_hook_give_crashes_back();
     }

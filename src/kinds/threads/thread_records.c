@@ -40,28 +40,46 @@ static void fill_record(pprof_thread_record *record, const pp_thread_row *row, b
     }
 }
 
+static void fill_record_of_task(pprof_thread_record *record, const pp_coroutine_row *row)
+{
+    record->tid = 0;
+    record->labels = pp_labels_ref(row->labels);
+    fill_stack(&record->stack, row->pc, row->depth);
+}
+
+static size_t count_of(bool creation)
+{
+    return creation ? pp_thread_control_count() : pp_thread_control_count_all();
+}
+
 /* Counts the threads first, which is cheap. Their stacks are walked only if the records may fit. */
 static bool read_records(bool creation, pprof_thread_record *records, size_t capacity, size_t *n)
 {
     pp_arena arena = PP_ARENA_INIT;
     pp_threads threads = {.count = 0};
-    size_t count = pp_thread_control_count();
+    pp_coroutines tasks = {.count = 0};
+    size_t count = count_of(creation);
     bool fits = capacity >= count && records != NULL;
     if (fits) {
-        fits = pp_thread_control_snapshot(!creation, false, &arena, &threads) == 0;
-        count = threads.count;
+        fits = pp_thread_control_snapshot(!creation, false, &arena, &threads) == 0 &&
+               (creation || pp_thread_control_coroutines(false, &arena, &tasks) == 0);
+        count = threads.count + tasks.count;
     }
     fits = fits && capacity >= count;
     if (fits) {
         pp_sanitizers_write(records, count * sizeof *records);
     }
-    for (size_t i = 0; fits && i < count; i++) {
+    for (size_t i = 0; fits && i < threads.count; i++) {
         fill_record(&records[i], &threads.rows[i], creation);
+    }
+    for (size_t i = 0; fits && i < tasks.count; i++) {
+        fill_record_of_task(&records[threads.count + i], &tasks.rows[i]);
     }
     if (n != NULL) {
         *n = count;
     }
     pp_threads_release(&threads);
+    pp_coroutines_release(&tasks);
     pp_arena_release(&arena);
     return fits;
 }

@@ -68,7 +68,7 @@ static void write_inlined(dump *d, uint32_t id, const char *after)
 /* Writes a function, its source line or module, and the offset in it of `shown`: the return address
  * `pc`, or the instruction before. */
 static void write_function(dump *d, const char *before, uintptr_t pc, uintptr_t shown,
-                           const char *after, int thread)
+                           const char *after, uint64_t creator)
 {
     uint32_t id = pp_location_table_id(&d->locations, pc - 1);
     const pp_symbol *symbol = &d->names.symbols[id - 1];
@@ -82,8 +82,8 @@ static void write_function(dump *d, const char *before, uintptr_t pc, uintptr_t 
         pp_text_stream_hex(&d->out, shown);
     }
     pp_text_stream_add(&d->out, after);
-    if (thread > 0) {
-        pp_text_stream_number(&d->out, thread);
+    if (creator > 0) {
+        pp_text_stream_unsigned(&d->out, creator);
     }
     if (lines->count > 0) {
         write_place(d, &lines->line[lines->count - 1]);
@@ -106,12 +106,25 @@ static void write_left_out(dump *d, const pp_thread_text *t, uint32_t at)
     }
 }
 
+static void write_creation(dump *d, const pp_thread_text *t)
+{
+    uintptr_t pc = *t->creation;
+    if (t->creator_task > 0) {
+        write_function(d, "created by ", pc, pc, " in task ", t->creator_task);
+    } else {
+        write_function(d, "created by ", pc, pc, t->creator > 0 ? " in thread " : "",
+                       (uint64_t)t->creator);
+    }
+}
+
 static void write_thread(dump *d, const pp_thread_text *t)
 {
-    pp_text_stream_add(&d->out, "thread ");
-    pp_text_stream_number(&d->out, t->tid);
-    pp_text_stream_add(&d->out, " ");
-    pp_text_stream_quoted(&d->out, t->name);
+    pp_text_stream_add(&d->out, t->task != 0 ? "task " : "thread ");
+    pp_text_stream_unsigned(&d->out, t->task != 0 ? t->task : (uint64_t)t->tid);
+    if (t->name != NULL) {
+        pp_text_stream_add(&d->out, " ");
+        pp_text_stream_quoted(&d->out, t->name);
+    }
     pp_text_stream_add(&d->out, " [");
     pp_text_stream_add(&d->out, t->state);
     if (t->wait != NULL) {
@@ -129,8 +142,7 @@ static void write_thread(dump *d, const pp_thread_text *t)
         pp_text_stream_add(&d->out, t->note);
     }
     if (t->creation != NULL) {
-        write_function(d, "created by ", *t->creation, *t->creation,
-                       t->creator > 0 ? " in thread " : "", t->creator);
+        write_creation(d, t);
     }
 }
 

@@ -15,6 +15,13 @@
  *
  *   thread 4712 "second" [futex, mutex 0x55... held by thread 4711 "worker"]:
  *
+ * After the threads come the tasks of the program's runtime (<pprof_task.h>), by their numbers; the
+ * name is left out if there is none:
+ *
+ *   task 18 "reader" [channel, 5 minutes]:
+ *   ...
+ *   created by accept_connection in task 3
+ *
  * An offset is from the function's entry to the return address. Where the function is not known,
  * the text has the return address in the place of its name, and the offset within the file.
  *
@@ -35,7 +42,8 @@
 
 typedef struct pp_thread_text {
     int tid;
-    const char *name;
+    uint64_t task;    /* the number of a task; 0: it is a thread */
+    const char *name; /* NULL: a task that has none */
     const char *state;
     const uintptr_t *pc; /* return-like, leaf-most first */
     uint32_t depth;
@@ -44,6 +52,7 @@ typedef struct pp_thread_text {
     uint32_t left_out_after;
     const uintptr_t *creation; /* the frame that created the thread; NULL = not known */
     int creator;               /* the thread that did; 0 = not known */
+    uint64_t creator_task;     /* the task that did; 0 = the thread did */
     const pp_lock_wait *wait;  /* what it waits for; NULL = not known */
     const char *note;          /* lines to write after the frames; NULL = none */
 } pp_thread_text;
