@@ -101,12 +101,14 @@ static bool fill_copy(const pp_stack_window *window, uintptr_t address, size_t s
                : pp_memory_copy_part(window->memory, bytes, address, size) == size;
 }
 
-static bool copy_word(const pp_stack_window *window, uintptr_t address, uintptr_t *word)
+/* An image may be a stack itself, to which another thread writes. */
+PP_RAW_MEMORY static bool copy_word(const pp_stack_window *window, uintptr_t address,
+                                    uintptr_t *word)
 {
     pp_stack_copy *copy = window->copy;
     const pp_stack_image *image = window->image;
     if (image != NULL && address >= image->lo && address < image->hi) {
-        memcpy(word, image->bytes + (address - image->lo), WORD);
+        *word = *(const volatile uintptr_t *)(image->bytes + (address - image->lo));
         return true;
     }
     if (address < copy->lo || address >= copy->hi) {

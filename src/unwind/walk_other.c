@@ -10,6 +10,11 @@
 #include "unwind/own_frames.h"
 #include "unwind/rule_cache.h"
 
+enum {
+    PAGE = 4096,
+    PAGES = 4 /* are read in place, of a stack that nobody unmaps */
+};
+
 static bool needs_frame_pointer(const pp_frame *f)
 {
     uint64_t entry = pp_rule_cache_lookup(pp_frame_instruction(f), f->generation);
@@ -28,12 +33,11 @@ static pp_reason leave(pp_frame *f, pp_fp_search *search)
     return v;
 }
 
-/* Copies the stack from `sp` on, up to `end`. */
-static void copy_stack(pp_other_space *space, uintptr_t sp, uintptr_t end, pp_stack_image *image)
+static void copy_stack(pp_other_space *space, uintptr_t sp, pp_stack_image *image)
 {
     uintptr_t lo = sp & ~(uintptr_t)15;
-    size_t size = end - lo < sizeof space->image ? end - lo : sizeof space->image;
-    size_t copied = pp_memory_copy_part(pp_target_memory(space->target), space->image, lo, size);
+    size_t copied =
+        pp_memory_copy_part(pp_target_memory(space->target), space->image, lo, sizeof space->image);
     *image = (pp_stack_image){lo, lo + (copied & ~(size_t)15), space->image};
 }
 
@@ -68,18 +72,29 @@ void pp_walk_other(uintptr_t pc, uintptr_t sp, pp_other_space *space, pp_walk *w
 {
     pp_frame *f = &space->space.frame;
     pp_stack_image image;
-    copy_stack(space, sp, UINTPTR_MAX, &image);
+    copy_stack(space, sp, &image);
     *f = (pp_frame){
         .pc = pc, .sp = sp, .exact = true, .space = &space->space, .target = space->target};
     walk_frames(f, &image, space, walk);
+}
+
+/* The image is the stack itself, as far as pages are readable; what is beyond them is copied. */
+static pp_stack_image stack_in_place(uintptr_t sp, uintptr_t end)
+{
+    uintptr_t lo = sp & ~(uintptr_t)15;
+    uintptr_t hi = lo;
+    for (unsigned pages = 0; pages < PAGES && hi < end && pp_page_readable(hi); pages++) {
+        hi = (hi | (PAGE - 1)) + 1;
+    }
+    hi = hi < end ? hi : end & ~(uintptr_t)15;
+    return (pp_stack_image){lo, hi, (const uint8_t *)lo};
 }
 
 void pp_walk_other_caller(const pp_caller *caller, uintptr_t end, pp_other_space *space,
                           pp_walk *walk)
 {
     pp_frame *f = &space->space.frame;
-    pp_stack_image image;
-    copy_stack(space, caller->sp, end, &image);
+    pp_stack_image image = stack_in_place(caller->sp, end);
     *f = (pp_frame){.pc = caller->return_address,
                     .sp = caller->sp,
                     .fp = caller->fp,

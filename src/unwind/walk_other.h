@@ -39,7 +39,11 @@ typedef struct pp_other_space {
 /* Walks from `pc` and `sp`. Of the inputs in `walk`, only pcs and capacity count. */
 void pp_walk_other(uintptr_t pc, uintptr_t sp, pp_other_space *space, pp_walk *walk);
 
-/* Walks from the frame of a caller on a stack that no thread runs on, and that ends at `end`. */
+/*
+ * Walks from the frame of a caller on a stack that ends at `end`, that nobody unmaps meanwhile, and
+ * that is read in place. A thread may begin to run on it: then the result is of no use, and the
+ * caller has to know.
+ */
 void pp_walk_other_caller(const pp_caller *caller, uintptr_t end, pp_other_space *space,
                           pp_walk *walk);
 

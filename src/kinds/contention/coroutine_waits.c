@@ -16,22 +16,19 @@
 
 #include "pprof_task.h"
 
-static bool has_work(uint32_t bit)
-{
-    return (__atomic_load_n(&pp_switch_work, __ATOMIC_RELAXED) & bit) != 0;
-}
-
 void pprof_task_suspending(pprof_task *task)
 {
-    if (has_work(PP_SWITCH_LABELS)) {
+    uint32_t work = __atomic_load_n(&pp_switch_work, __ATOMIC_RELAXED);
+    if ((work & PP_SWITCH_LABELS) != 0) {
         pp_coroutine_exchange_labels(task);
     }
-    if (has_work(PP_SWITCH_CLOCK) && task->why_ != NULL) {
+    if ((work & PP_SWITCH_CLOCK) != 0 && task->why_ != NULL) {
         __atomic_store_n(&task->since_ns_, pp_clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
     }
 }
 
-static void record_wait(const pprof_task *task)
+/* Not inlined: the usual switch needs no room for this on its stack. */
+__attribute__((noinline)) static void record_wait(const pprof_task *task)
 {
     pp_suspension suspension = pp_coroutine_suspension(task);
     uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
@@ -41,10 +38,11 @@ static void record_wait(const pprof_task *task)
 
 void pprof_task_resumed(pprof_task *task)
 {
-    if (has_work(PP_SWITCH_LABELS)) {
+    uint32_t work = __atomic_load_n(&pp_switch_work, __ATOMIC_RELAXED);
+    if ((work & PP_SWITCH_LABELS) != 0) {
         pp_coroutine_exchange_labels(task);
     }
-    if (has_work(PP_SWITCH_CLOCK) && task->since_ns_ != 0) {
+    if ((work & PP_SWITCH_CLOCK) != 0 && task->since_ns_ != 0) {
         record_wait(task);
     }
 }
