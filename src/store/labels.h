@@ -111,6 +111,25 @@ static inline pprof_labels *pp_labels_exchange(pprof_labels *labels)
     return before;
 }
 
+/* Exchanges the calling thread's set with the one at `place`, with its reference. */
+static inline void pp_labels_swap(pprof_labels **place)
+{
+    pprof_labels *labels = __atomic_load_n(place, __ATOMIC_RELAXED);
+    __atomic_store_n(place, pp_labels_exchange(labels), __ATOMIC_RELAXED);
+}
+
+/* The same if no reader outside of the process sees the sets; else false. */
+static inline bool pp_labels_swap_unshown(pprof_labels **place)
+{
+    if (pp_unlikely(pp_thread_context_is_on)) {
+        return false;
+    }
+    pprof_labels *labels = __atomic_load_n(place, __ATOMIC_RELAXED);
+    __atomic_store_n(place, pp_labels_of_thread, __ATOMIC_RELAXED);
+    __atomic_store_n(&pp_labels_of_thread, labels, __ATOMIC_RELEASE);
+    return true;
+}
+
 /* Returns the place where other threads read the calling thread's set; valid as long as the calling
  * thread lives. */
 static inline pprof_labels **pp_labels_place(void)

@@ -124,7 +124,7 @@ void pp_coroutine_end(pprof_task *task)
         return;
     }
     if (task->sequence_ % 2 != 0) {
-        pp_coroutine_exchange_labels(task);
+        pp_labels_swap(&task->labels_);
     }
     shard *s = &shards[task->shard_];
     pp_lock_take(&s->lock, self());

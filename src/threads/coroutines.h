@@ -51,13 +51,6 @@ int pp_coroutine_begin(pprof_task *task, const pprof_task_options *options, uint
 /* Takes the coroutine from its list, once no reader holds the lock. */
 void pp_coroutine_end(pprof_task *task);
 
-/* Exchanges the labels of the calling thread and of the coroutine. */
-static inline void pp_coroutine_exchange_labels(pprof_task *task)
-{
-    pprof_labels *labels = __atomic_load_n(&task->labels_, __ATOMIC_RELAXED);
-    __atomic_store_n(&task->labels_, pp_labels_exchange(labels), __ATOMIC_RELAXED);
-}
-
 /* Copies the last suspension. Zone: HOOK. */
 static inline pp_suspension pp_coroutine_suspension(const pprof_task *task)
 {

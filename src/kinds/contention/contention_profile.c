@@ -7,6 +7,7 @@
  */
 #include "kinds/contention/contention_profile.h"
 
+#include "base/key_sort.h"
 #include "base/text.h"
 #include "encode/proto.h"
 #include "output/symbolize.h"
@@ -15,6 +16,7 @@
 #include "profile/samples.h"
 #include "kinds/contention/contention.h"
 #include "sys/clock.h"
+#include "threads/coroutine_snapshot.h"
 
 #include <errno.h>
 #include <string.h>
@@ -107,14 +109,64 @@ static void add_waiting(const uintptr_t *pcs, uint32_t depth, const pprof_labels
     pp_samples_add(&c->samples, &sample);
 }
 
+/* ---- coroutines that wait ---- */
+
+static pp_profile_sample sample_of(const collector *c, const pp_coroutine_row *row)
+{
+    int64_t delay_ns = c->now_ns > row->since_ns ? (int64_t)(c->now_ns - row->since_ns) : 0;
+    return (pp_profile_sample){.pc = row->pc, .depth = row->depth, .value = {1, delay_ns}};
+}
+
+/* Equal stacks are one object, and so are most equal sets. */
+static bool belong_together(const pp_coroutine_row *a, const pp_coroutine_row *b)
+{
+    return a->pc == b->pc && a->depth == b->depth && pp_labels_equal(a->labels, b->labels);
+}
+
+/* Adds one sample for the rows that `by_stack` has side by side and that belong together. */
+static void add_coroutines(collector *c, const pp_coroutine_row *rows, const pp_keyed *by_stack,
+                           size_t count)
+{
+    for (size_t i = 0; i < count;) {
+        const pp_coroutine_row *first = &rows[by_stack[i].index];
+        pp_profile_sample sample = sample_of(c, first);
+        for (i++; i < count && belong_together(first, &rows[by_stack[i].index]); i++) {
+            pp_profile_sample next = sample_of(c, &rows[by_stack[i].index]);
+            sample.value[0] += next.value[0];
+            sample.value[1] += next.value[1];
+        }
+        pp_labels_to_sample_labels(first->labels, &is_waiting, 1, c->arena, &sample);
+        pp_samples_add(&c->samples, &sample);
+    }
+}
+
+/* A hundred thousand of them wait at a few places. */
+static void add_waiting_coroutines(collector *c, const pp_coroutines *coroutines)
+{
+    size_t count = 0;
+    pp_keyed *by_stack = pp_arena_array(c->arena, 2 * coroutines->count, sizeof *by_stack);
+    if (by_stack == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < coroutines->count; i++) {
+        const pp_coroutine_row *row = &coroutines->rows[i];
+        if (row->since_ns != 0) {
+            uint64_t key = (uintptr_t)row->pc ^ pp_labels_hash(row->labels);
+            by_stack[count++] = (pp_keyed){key, i};
+        }
+    }
+    pp_key_sort(by_stack, by_stack + coroutines->count, count);
+    add_coroutines(c, coroutines->rows, by_stack, count);
+}
+
 static int fill_samples(collector *c, const pp_stack_counts *table, bool with_waiting,
-                        pp_profile *profile)
+                        const pp_coroutines *coroutines, pp_profile *profile)
 {
     size_t room = SLACK + c->shares.count;
     if (table != NULL) {
         pp_stack_counts_each(table, count_entry, &room);
     }
-    room += with_waiting ? pp_contention_count_waiting() : 0;
+    room += with_waiting ? pp_contention_count_waiting() + coroutines->count : 0;
     if (pp_samples_init(&c->samples, room, c->arena) != 0) {
         return -ENOMEM;
     }
@@ -123,6 +175,7 @@ static int fill_samples(collector *c, const pp_stack_counts *table, bool with_wa
     }
     if (with_waiting) {
         pp_contention_each_waiting(add_waiting, c);
+        add_waiting_coroutines(c, coroutines);
     }
     int error = pp_samples_give(&c->samples, PP_CONTENTION_DELAY, c->arena, profile);
     return c->arena->failed ? -ENOMEM : error;
@@ -141,12 +194,18 @@ int pp_contention_samples(pp_contention_view view, pp_contention_detail detail, 
         view == PP_CONTENTION_BLOCK ? pp_contention_blocked() : pp_contention_held_up();
     bool with_waiting = detail == PP_CONTENTION_WAITING && view == PP_CONTENTION_BLOCK;
     collector c = {.arena = arena, .now_ns = pp_clock_ns(CLOCK_MONOTONIC), .view = view};
-    int error = pp_label_shares_read(detail != PP_CONTENTION_STACKS ? cells_of(view) : NULL, arena,
-                                     &c.shares);
+    pp_coroutines coroutines = {.count = 0};
+    const pp_coroutines_wish wish = {.hasty = true}; /* in a fatal signal's handler, too */
+    int error = with_waiting ? pp_coroutines_snapshot(&wish, arena, &coroutines) : 0;
     if (error == 0) {
-        error = fill_samples(&c, table, with_waiting, profile);
+        error = pp_label_shares_read(detail != PP_CONTENTION_STACKS ? cells_of(view) : NULL, arena,
+                                     &c.shares);
+    }
+    if (error == 0) {
+        error = fill_samples(&c, table, with_waiting, &coroutines, profile);
         pp_label_shares_release(&c.shares);
     }
+    pp_coroutines_release(&coroutines);
     return error;
 }
 

@@ -7,8 +7,9 @@
  * the change of the sequence and the switch itself. The task's stack is that of the suspension.
  *
  * Zone: HOOK.
- * Tested by: e2e.tasks
+ * Tested by: e2e.tasks, e2e.task_waits
  */
+#include "base/compiler.h"
 #include "kinds/contention/contention.h"
 #include "store/switch_work.h"
 #include "sys/clock.h"
@@ -16,19 +17,35 @@
 
 #include "pprof_task.h"
 
-void pprof_task_suspending(pprof_task *task)
+static uint32_t work(void)
 {
-    uint32_t work = __atomic_load_n(&pp_switch_work, __ATOMIC_RELAXED);
-    if ((work & PP_SWITCH_LABELS) != 0) {
-        pp_coroutine_exchange_labels(task);
+    return __atomic_load_n(&pp_switch_work, __ATOMIC_RELAXED);
+}
+
+/* The usual work, without a frame on the stack. False: there is other work. */
+static inline bool do_usual_work(pprof_task *task)
+{
+    return pp_likely(work() == PP_SWITCH_LABELS) && pp_labels_swap_unshown(&task->labels_);
+}
+
+PP_COLD_PATH static void suspend(pprof_task *task)
+{
+    if ((work() & PP_SWITCH_LABELS) != 0) {
+        pp_labels_swap(&task->labels_);
     }
-    if ((work & PP_SWITCH_CLOCK) != 0 && task->why_ != NULL) {
+    if ((work() & PP_SWITCH_CLOCK) != 0 && task->why_ != NULL) {
         __atomic_store_n(&task->since_ns_, pp_clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
     }
 }
 
-/* Not inlined: the usual switch needs no room for this on its stack. */
-__attribute__((noinline)) static void record_wait(const pprof_task *task)
+void pprof_task_suspending(pprof_task *task)
+{
+    if (!do_usual_work(task)) {
+        suspend(task);
+    }
+}
+
+static void record_wait(const pprof_task *task)
 {
     pp_suspension suspension = pp_coroutine_suspension(task);
     uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
@@ -36,13 +53,19 @@ __attribute__((noinline)) static void record_wait(const pprof_task *task)
     pp_contention_record_suspended(&suspension, now_ns > since_ns ? now_ns - since_ns : 1);
 }
 
+PP_COLD_PATH static void resume(pprof_task *task)
+{
+    if ((work() & PP_SWITCH_LABELS) != 0) {
+        pp_labels_swap(&task->labels_);
+    }
+    if ((work() & PP_SWITCH_CLOCK) != 0 && task->since_ns_ != 0) {
+        record_wait(task);
+    }
+}
+
 void pprof_task_resumed(pprof_task *task)
 {
-    uint32_t work = __atomic_load_n(&pp_switch_work, __ATOMIC_RELAXED);
-    if ((work & PP_SWITCH_LABELS) != 0) {
-        pp_coroutine_exchange_labels(task);
-    }
-    if ((work & PP_SWITCH_CLOCK) != 0 && task->since_ns_ != 0) {
-        record_wait(task);
+    if (!do_usual_work(task)) {
+        resume(task);
     }
 }
