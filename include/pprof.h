@@ -157,7 +157,8 @@ PPROF_API pprof_profile *pprof_new_profile(const char *name);
  *                       freed, from the option `lifetime` or the first call that writes it on.
  *                       pprof_profiles() has it with the option only
  *   "block", "mutex"    where threads wait, and what makes them wait
- *   "thread"            (also by the name "goroutine") where each thread is now
+ *   "thread"            (also by the name "goroutine") where each thread is now, and each task of
+ *                       a runtime (<pprof_task.h>)
  *   "threadcreate"      where each thread was created
  *   "fd"                with the option `fd`: where the open descriptors were opened
  */
@@ -494,7 +495,8 @@ PPROF_TAKES_STACK PPROF_API void pprof_do(const char *const *key_values, size_t 
 
 /* ---- Threads [runtime.GoroutineProfile, ThreadCreateProfile, Stack] ------------------------- */
 
-/* A thread: its id (that of gettid(2)), its labels or NULL, and its stack. */
+/* A thread: its id (that of gettid(2)), its labels or NULL, and its stack. Or a task of the program's
+ * runtime (<pprof_task.h>), whose id is 0. */
 typedef struct pprof_thread_record {
     pid_t tid;
     const pprof_labels *labels;

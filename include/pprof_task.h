@@ -110,9 +110,12 @@ PPROF_API size_t pprof_task_count(void);
 #define PPROF_TASK_INLINE static __inline__ __attribute__((__always_inline__, __unused__))
 
 /* The fence orders the store before it with what the task writes to its stack. */
-#if defined(__x86_64__) && !defined(PPROF_TASK_FENCE)
+#if defined(PPROF_TASK_FENCE)
+#elif defined(__x86_64__)
 #define PPROF_TASK_FENCE() __asm__ volatile("" ::: "memory")
-#elif !defined(PPROF_TASK_FENCE)
+#elif defined(__aarch64__)
+#define PPROF_TASK_FENCE() __asm__ volatile("dmb ishst" ::: "memory")
+#else
 #define PPROF_TASK_FENCE() __atomic_thread_fence(__ATOMIC_RELEASE)
 #endif
 
