@@ -150,3 +150,16 @@ void pp_arena_release(pp_arena *arena)
     }
     arena->failed = false;
 }
+
+/* A piece is zeros when it is given out. */
+void pp_arena_empty(pp_arena *arena)
+{
+    struct pp_arena_chunk *chunk = arena->chunks;
+    if (chunk == NULL || chunk->next != NULL || chunk->capacity > CHUNK_MIN) {
+        pp_arena_release(arena);
+        return;
+    }
+    memset(chunk + 1, 0, chunk->used - sizeof *chunk);
+    chunk->used = sizeof *chunk;
+    arena->failed = false;
+}

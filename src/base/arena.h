@@ -50,6 +50,9 @@ char *pp_arena_text(pp_arena *arena, const char *text, size_t length);
 void pp_arena_each(const pp_arena *arena,
                    void (*visit)(uintptr_t start, size_t bytes, void *context), void *context);
 
+/* Makes the arena like a new one, except that a small one keeps its mapping: for jobs that come again. */
+void pp_arena_empty(pp_arena *arena);
+
 /* Unmaps everything; the arena is then like a new one. */
 void pp_arena_release(pp_arena *arena);
 

@@ -139,6 +139,31 @@ static void release_gives_everything_back(void **state)
     assert_int_equal(mappings_live, before);
 }
 
+static void an_emptied_arena_has_the_memory_it_had_as_zeros(void **state)
+{
+    (void)state;
+    needs_mmap_fault();
+    pp_arena arena = PP_ARENA_INIT;
+    long before = mappings_live;
+    pp_arena_empty(&arena); /* of nothing */
+    assert_int_equal(mappings_live, before);
+    unsigned char *piece = memset(pp_arena_alloc(&arena, 5000), 1, 5000);
+    for (int i = 0; i < 3; i++) {
+        arena.failed = true;
+        pp_arena_empty(&arena);
+        assert_false(arena.failed);
+        assert_int_equal(mappings_live, before + 1);
+        assert_ptr_equal(pp_arena_alloc(&arena, 5000), piece);
+        for (int k = 0; k < 5000; k++) {
+            assert_int_equal(piece[k], 0);
+        }
+        memset(piece, 2, 5000);
+    }
+    assert_non_null(pp_arena_alloc(&arena, 1 << 20)); /* a large one gives it back */
+    pp_arena_empty(&arena);
+    assert_int_equal(mappings_live, before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +175,7 @@ int main(void)
         cmocka_unit_test(an_array_to_be_filled_is_like_others),
         cmocka_unit_test(refusal_sticks_until_release),
         cmocka_unit_test(release_gives_everything_back),
+        cmocka_unit_test(an_emptied_arena_has_the_memory_it_had_as_zeros),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,8 +47,9 @@ static struct {
     uint64_t start_ns; /* the same, monotonic */
     uint64_t looks;
     bool has_new_thread; /* the looker */
+    pp_arena memory;     /* of a look, empty between two */
     pp_worker looker;
-} wall = {.looker = {.work = look_when_due}};
+} wall = {.memory = PP_ARENA_INIT, .looker = {.work = look_when_due}};
 
 /* ---- states ---- */
 
@@ -179,11 +180,10 @@ typedef struct moment {
 static void look_apart(void *of_moment)
 {
     moment *m = of_moment;
-    pp_arena arena = PP_ARENA_INIT;
     pp_threads threads = {.count = 0};
     size_t capacity = pp_wall_accounts_count() + SLACK;
     size_t moved = 0;
-    int *tids = pp_arena_array(&arena, capacity, sizeof *tids);
+    int *tids = pp_arena_array(&wall.memory, capacity, sizeof *tids);
     int folder = pp_thread_label_is_wanted() ? pp_task_open() : -1;
     bool all_known =
         tids != NULL && pp_wall_list_moved(m->everyone, folder, tids, capacity, &moved);
@@ -195,14 +195,14 @@ static void look_apart(void *of_moment)
     if (folder < 0 && (!all_known || moved > 0)) {
         folder = pp_task_open();
     }
-    if (folder >= 0 && pp_threads_snapshot(&wish, &arena, &threads) == 0) {
+    if (folder >= 0 && pp_threads_snapshot(&wish, &wall.memory, &threads) == 0) {
         for (size_t i = 0; i < threads.count; i++) {
             see_row(folder, &threads.rows[i], now_ns);
         }
     }
     wall.looks++;
     pp_threads_release(&threads);
-    pp_arena_release(&arena);
+    pp_arena_empty(&wall.memory);
     pp_task_close(folder);
     m->now_ns = now_ns;
 }
@@ -397,6 +397,7 @@ static int leave(const task *t)
     if (is_last && !t->fatal) {
         pp_worker_end(&wall.looker);
         pp_wall_accounts_end();
+        pp_arena_release(&wall.memory);
     }
     return error;
 }
@@ -456,6 +457,7 @@ void pp_wall_after_fork_in_child(void)
     wall.users = 0;
     pp_thread_label_end();
     pp_worker_after_fork(&wall.looker);
+    pp_arena_release(&wall.memory);
     pp_wall_accounts_after_fork_in_child();
     pp_lock_release(&wall.turn);
 }

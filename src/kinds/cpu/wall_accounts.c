@@ -34,7 +34,7 @@
 
 enum {
     REMOVED = -1,
-    FIRST_ACCOUNTS = 1024, /* a power of two */
+    FIRST_ACCOUNTS = 32, /* a power of two; each look goes through all, in each process */
     LITTLE_NS = 1000000,
     QUIET = 8,         /* visits after which a thread that does not run is visited less often */
     ROTATION = 4,      /* then at one look of so many */
