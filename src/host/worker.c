@@ -60,7 +60,9 @@ static bool is_once(const pp_worker *w)
 static uint64_t next_after(pp_worker *w, uint64_t now_ns)
 {
     if (w->random != 0) {
-        return now_ns + w->interval_ns / 2 + pp_random_below(&w->random, w->interval_ns);
+        w->paced = __atomic_load_n(&w->pace, __ATOMIC_ACQUIRE);
+        uint64_t mean_ns = w->interval_ns * w->paced;
+        return now_ns + mean_ns / 2 + pp_random_below(&w->random, mean_ns);
     }
     uint64_t missed = now_ns >= w->next_ns ? (now_ns - w->next_ns) / w->interval_ns + 1 : 0;
     return w->next_ns + missed * w->interval_ns;
@@ -86,6 +88,12 @@ static bool work_if_due(pp_worker *w, uint64_t now_ns)
     return true;
 }
 
+/* Whether the pace is quicker now than when the time of the next call was chosen. */
+static bool has_to_hurry(const pp_worker *w)
+{
+    return __atomic_load_n(&w->pace, __ATOMIC_ACQUIRE) < w->paced;
+}
+
 static bool run(void *of_worker)
 {
     pp_worker *w = of_worker;
@@ -100,6 +108,10 @@ static bool run(void *of_worker)
         }
         if (pp_pausables_pause()) {
             return false;
+        }
+        if (has_to_hurry(w)) {
+            uint64_t sooner_ns = next_after(w, now_ns);
+            w->next_ns = sooner_ns < w->next_ns ? sooner_ns : w->next_ns;
         }
         if (!work_if_due(w, now_ns)) {
             pp_doorbell_wait(&w->bell, heard, w->look_ns < w->next_ns ? w->look_ns : w->next_ns);
@@ -133,6 +145,7 @@ static int begin(pp_worker *w, uint64_t first_ns, uint64_t interval_ns)
     w->next_ns = first_ns;
     w->interval_ns = interval_ns;
     w->look_ns = 0;
+    w->pace = w->paced = 1;
     int error = pp_pausable_begin(&thread);
     if (error != 0) {
         __atomic_store_n(&w->state, IDLE, __ATOMIC_RELEASE);

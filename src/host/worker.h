@@ -28,6 +28,8 @@ typedef struct pp_worker {
     uint64_t interval_ns; /* from one call to the next; 0: the first one is the last */
     uint64_t random;      /* state of random intervals; 0: they are equal */
     uint64_t look_ns;     /* when to check whether this is the last thread */
+    uint32_t pace;        /* random intervals from one call to the next, taken for one */
+    uint32_t paced;       /* those that `next_ns` is made of */
     uint32_t state;
     uint32_t rung, answered;
     pp_doorbell bell;
@@ -44,6 +46,15 @@ int pp_worker_begin_each(pp_worker *worker, uint64_t interval_ns);
 /* Calls work() at random intervals, from half of `mean_ns` to three halves of it: a program that does
  * something at equal intervals is not seen at the same point each time. As pp_worker_begin_each(). */
 int pp_worker_begin_at_random(pp_worker *worker, uint64_t mean_ns);
+
+/* A worker with random intervals calls work() only after `pace` of them, taken for a long one. While it waits, a
+ * quicker pace is in force at once, a slower one after the next call. It begins with 1. Zone: SIGNAL. */
+static inline void pp_worker_set_pace(pp_worker *worker, uint32_t pace)
+{
+    if (__atomic_exchange_n(&worker->pace, pace, __ATOMIC_ACQ_REL) > pace) {
+        pp_doorbell_ring(&worker->bell);
+    }
+}
 
 /* Calls work() once for each pp_worker_ring(). Returns as pp_worker_begin_at(). */
 int pp_worker_begin_rung(pp_worker *worker);

@@ -86,4 +86,10 @@ run born born 200
 total=$(($(wall_us "$profile" wall_born) + $(wall_us "$profile" pprof_unseen_waits)))
 expect_at_least "threads of 3 ms: their time" "$(awk -v all="$(truth all)" -v running="$(truth running)" \
     'BEGIN { printf "%d\n", 0.99 * all - 3 * 10000 * sqrt(running / 10000) }')" "$total"
+# While no thread runs, the looker rests after some looks, and still has all the time: 3 seconds would be 60 looks, 22 are due.
+preload wall,file=idle.pb.gz sleep 3
+raw idle.pb.gz
+looks=$(sed -n 's/.*libpprof: \([0-9]*\) looks at all threads.*/\1/p' idle.pb.gz.raw)
+[ "$looks" -gt 0 ] && [ "$looks" -lt 40 ] || fail "looks at a process that sleeps for 3 seconds: $looks"
+expect_at_least "the time of a process that sleeps for 3 seconds" 2990000 "$(wall_us idle.pb.gz.raw clock_nanosleep sleep)"
 echo ok

@@ -339,7 +339,7 @@ static int begin_first(int hz)
     wall.start_ns = pp_clock_ns(CLOCK_MONOTONIC);
     wall.looks = 0;
     wall.confined = false;
-    int error = pp_wall_accounts_begin(!pp_sandbox_has_filter());
+    int error = pp_wall_accounts_begin(!pp_sandbox_has_filter(), &wall.looker);
     if (error != 0) {
         return error;
     }

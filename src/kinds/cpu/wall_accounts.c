@@ -85,7 +85,9 @@ static struct {
     account *accounts;
     uint32_t capacity, used; /* `used` includes removed ones */
     uint32_t living;
-    uint32_t look; /* number of the current one */
+    uint32_t look;  /* number of the current one; those that a rest takes the place of count */
+    bool all_quiet; /* at the last look */
+    pp_worker *looker;
     pp_wall_places places;
     uintptr_t *stack; /* STACK_BYTES, with the state in front */
 } books;
@@ -308,7 +310,7 @@ static void free_tables(void)
     books.capacity = books.used = books.living = 0;
 }
 
-int pp_wall_accounts_begin(bool may_ask)
+int pp_wall_accounts_begin(bool may_ask, pp_worker *looker)
 {
     pp_signal_mask old = 0;
     enter(&old);
@@ -316,6 +318,8 @@ int pp_wall_accounts_begin(bool may_ask)
         .counts = pp_stack_counts_new(pp_address_space_share(counts_bytes, COUNTS_SHARE)),
         .labels = pp_label_cells_new()};
     books.may_ask = may_ask;
+    books.looker = looker;
+    books.all_quiet = false;
     books.stack = pp_memory_map(STACK_BYTES);
     books.open = books.places.counts != NULL && books.stack != NULL && grow();
     if (!books.open) {
@@ -348,12 +352,19 @@ static bool has_stayed(account *a, int64_t cpu_ns, uint64_t now_ns)
     return true;
 }
 
+/* A rest is over when a thread begins. */
+static void set_all_quiet(bool all_quiet)
+{
+    books.all_quiet = all_quiet;
+    pp_worker_set_pace(books.looker, all_quiet ? ROTATION : 1);
+}
+
 /* Whether the thread is visited at this look. What it waits meanwhile is counted at the next visit; when
  * that is does not depend on what the thread does. */
 static bool is_due(const account *a, bool everyone)
 {
-    return a->tid > 0 &&
-           (everyone || a->stays < QUIET || ((uint32_t)a->tid + books.look) % ROTATION == 0);
+    return everyone || books.all_quiet || a->stays < QUIET ||
+           ((uint32_t)a->tid + books.look) % ROTATION == 0;
 }
 
 /* A thread that waits gets another name now and then; so does one that somebody else has named
@@ -376,12 +387,13 @@ static bool has_new_name(const account *a, bool everyone, int folder)
 bool pp_wall_list_moved(bool everyone, int folder, int *tids, size_t capacity, size_t *count)
 {
     bool fits = true;
+    bool all_quiet = true;
     *count = 0;
     pp_lock_take(&books.lock, pp_task_self());
-    books.look++;
+    books.look += books.all_quiet ? ROTATION : 1;
     for (uint32_t i = 0; i < books.capacity; i++) {
         account *a = &books.accounts[i];
-        if (!is_due(a, everyone)) {
+        if (a->tid <= 0 || !is_due(a, everyone)) {
             continue;
         }
         int64_t cpu_ns = pp_task_cpu_ns(a->tid);
@@ -394,8 +406,10 @@ bool pp_wall_list_moved(bool everyone, int folder, int *tids, size_t capacity, s
                 tids[(*count)++] = a->tid;
             }
         }
+        all_quiet = all_quiet && a->stays == QUIET;
     }
     bool all_known = pp_tasks_count() == books.living + pp_own_threads_count();
+    set_all_quiet(all_quiet && all_known && books.open);
     pp_lock_release(&books.lock);
     return all_known && fits;
 }
@@ -496,6 +510,7 @@ static void begins(uintptr_t entry, const pp_caller *caller)
         close_account(before);
     }
     if (books.open) {
+        set_all_quiet(false);
         account *a = open_account(tid, pp_clock_ns(CLOCK_MONOTONIC), 0);
         if (a != NULL) {
             a->since_cpu_ns = (int64_t)pp_clock_ns(CLOCK_THREAD_CPUTIME_ID);

@@ -19,6 +19,8 @@
  * - Time on a processor is the CPU sampler's. Time of waiting for one goes to the stack of the thread's
  *   next sample there.
  *
+ * - While no thread runs, looks are rarer, and begin again in time for a thread that begins.
+ *
  * Zone: HOOK.
  * Locks: one, for the accounts; that of cpu_threads.c is taken while it is held.
  * Owns: the accounts, and the table of the places where threads waited.
@@ -27,6 +29,7 @@
 #define PP_KINDS_CPU_WALL_ACCOUNTS_H
 
 #include "host/sampler.h"
+#include "host/worker.h"
 #include "store/label_cells.h"
 #include "store/stack_counts.h"
 #include "sys/task_state.h"
@@ -72,8 +75,9 @@ typedef struct pp_wall_places {
     uint64_t lost_ns;       /* the table was full */
 } pp_wall_places;
 
-/* Opens the books. `may_ask`: no filter forbids system calls that were not tried. 0 or -ENOMEM. */
-int pp_wall_accounts_begin(bool may_ask);
+/* Opens the books. `may_ask`: no filter forbids system calls that were not tried. `looker` looks at the
+ * threads, at the pace that they set. 0 or -ENOMEM. */
+int pp_wall_accounts_begin(bool may_ask, pp_worker *looker);
 
 /* Closes them. Nobody reads the table any more. */
 void pp_wall_accounts_end(void);
@@ -82,7 +86,8 @@ void pp_wall_accounts_end(void);
 size_t pp_wall_accounts_count(void);
 
 /* Reads the CPU clock of each thread that has an account; of those that have not run for some time, of a
- * part in turn, unless `everyone` is due. What the clock of a thread shows that was seen
+ * part in turn, unless `everyone` is due, or none has run: then the looker rests for as many intervals as there are
+ * parts, or until a thread begins. What the clock of a thread shows that was seen
  * waiting, and has not run since, is counted. The others are listed: they have to be looked at. False:
  * there are threads without an account, too, or more than `capacity`. A thread whose name has changed is
  * listed, too, while names are wanted (thread_label.h; `folder` is that of pp_task_open() then). The
