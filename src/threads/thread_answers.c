@@ -170,9 +170,10 @@ void pp_answer_give(void *value, const void *context)
     __atomic_store_n(&answer->word, word - ASKED + DONE, __ATOMIC_RELEASE);
 }
 
+/* Slots that are not taken are left alone: each is on pages of its own, which the child would have to copy. */
 void pp_answers_after_fork_in_child(void)
 {
-    for (size_t i = 0; i < PP_ANSWERS_MAX; i++) {
+    for (size_t i = 0; (i = pp_bitmap_next(&state.taken, 1, i)) < PP_ANSWERS_MAX; i++) {
         if (state_of(state.answers[i].word) == DONE) {
             drop_labels(&state.answers[i]);
         }

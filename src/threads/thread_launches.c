@@ -95,7 +95,9 @@ void pp_thread_launches_after_fork(void)
     pp_lock_release(&state.lock);
     for (slab *s = state.slabs; s != NULL; s = s->next) {
         for (size_t i = 0; i < SLAB_LAUNCHES; i++) {
-            s->launches[i].birth = 0;
+            if (s->launches[i].birth != 0) { /* else its page is not copied for the child */
+                s->launches[i].birth = 0;
+            }
         }
     }
 }

@@ -27,6 +27,7 @@ typedef struct slot {
 _Static_assert(sizeof(pp_chunk) % sizeof(pp_word) == 0, "copied by words");
 
 static slot slots[SLOTS];
+static bool was_used; /* else a child of fork does not touch the slots */
 
 static slot *slot_of(uintptr_t at)
 {
@@ -71,6 +72,7 @@ PP_RAW_MEMORY void pp_copies_keep(uintptr_t begin, uint64_t epoch, const pp_chun
 {
     slot *s = slot_of(begin);
     uint32_t sequence = __atomic_load_n(&s->sequence, __ATOMIC_RELAXED);
+    __atomic_store_n(&was_used, true, __ATOMIC_RELAXED);
     __atomic_thread_fence(
         __ATOMIC_ACQUIRE); /* the chunk was copied before the epoch is read here */
     if (pp_loader_epoch() != epoch || (sequence & 1) ||
@@ -87,7 +89,7 @@ PP_RAW_MEMORY void pp_copies_keep(uintptr_t begin, uint64_t epoch, const pp_chun
 
 void pp_copies_after_fork_in_child(void)
 {
-    for (size_t i = 0; i < SLOTS; i++) {
+    for (size_t i = 0; was_used && i < SLOTS; i++) {
         if (slots[i].sequence & 1) {
             slots[i].begin = 0;
             slots[i].sequence++;

@@ -97,6 +97,8 @@ unsigned pp_rule_cache_generation(uint64_t epoch)
 
 /* ---- the second table ---- */
 
+static bool big_was_used; /* else a child of fork does not touch the table */
+
 static pp_big_rule *big_slot_of(uintptr_t pc)
 {
     return &pp_rule_cache.big[pp_cache_key(pc) % PP_CACHE_BIG_RULES];
@@ -120,6 +122,7 @@ PP_RAW_MEMORY bool pp_rule_cache_big(uintptr_t pc, unsigned generation, pp_rule 
 PP_RAW_MEMORY static bool publish_big(uintptr_t pc, const pp_rule *rule, unsigned generation)
 {
     pp_big_rule *slot = big_slot_of(pc);
+    __atomic_store_n(&big_was_used, true, __ATOMIC_RELAXED);
     uint32_t sequence = __atomic_load_n(&slot->sequence, __ATOMIC_RELAXED);
     if ((sequence & 1) || !__atomic_compare_exchange_n(&slot->sequence, &sequence, sequence + 1,
                                                        false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
@@ -182,7 +185,7 @@ void pp_rule_cache_after_fork_in_child(void)
 {
     pp_rule_cache.publishers = 0;
     pp_rule_cache.renewing = false;
-    for (size_t i = 0; i < PP_CACHE_BIG_RULES; i++) {
+    for (size_t i = 0; big_was_used && i < PP_CACHE_BIG_RULES; i++) {
         if (pp_rule_cache.big[i].sequence & 1) {
             pp_rule_cache.big[i].pc = 0;
             pp_rule_cache.big[i].sequence++;

@@ -17,6 +17,8 @@
 
 #include "parked_thread.h"
 
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <ucontext.h>
 
 static parked_thread waits, computes = {.computes = true};
@@ -111,6 +113,33 @@ static void nobody_is_asked_who_is_not_there(void **state)
     assert_null(pp_answer_ask(1 << 30));
 }
 
+static long page_faults(void)
+{
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    return use.ru_minflt;
+}
+
+/* Of a question that the parent asks the child keeps nothing. Each slot is on pages of its own, which a child that wrote
+ * to all of them would copy. */
+static void a_child_has_all_room_and_copies_no_pages_for_it(void **state)
+{
+    (void)state;
+    pp_answer *asked = pp_answer_ask(waits.tid);
+    assert_non_null(asked);
+    pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0); /* past the handlers of fork */
+    if (child == 0) {
+        long before = page_faults();
+        pp_answers_after_fork_in_child();
+        long copied = page_faults() - before;
+        _exit(copied < PP_ANSWERS_MAX / 2 && pp_answer_ask(gettid()) == asked ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    pp_answer_close(asked);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -118,6 +147,7 @@ int main(void)
         cmocka_unit_test(room_is_limited_and_given_back),
         cmocka_unit_test(others_cannot_answer),
         cmocka_unit_test(nobody_is_asked_who_is_not_there),
+        cmocka_unit_test(a_child_has_all_room_and_copies_no_pages_for_it),
     };
     return cmocka_run_group_tests(tests, start_threads, end_threads);
 }
