@@ -134,7 +134,6 @@ int cp_check_command(cp_findings *findings, const char *command, cp_error *error
         check_malloc(findings, &facts);
     }
     check_language(findings, program);
-    cp_check_push(findings, getenv("LIBPPROF"));
     cp_check_names(findings, program, program);
     return 0;
 }

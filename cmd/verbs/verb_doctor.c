@@ -8,6 +8,7 @@
 
 #include "ask/process_files.h"
 #include "base/message.h"
+#include "base/pool.h"
 #include "base/terminal.h"
 #include "doctor/checks.h"
 #include "doctor/findings.h"
@@ -17,6 +18,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 const char cp_help_doctor[] =
@@ -32,6 +34,7 @@ typedef struct doctor {
     const char *kinds, *process;
     const char *command; /* or NULL */
     bool json;
+    char *options; /* LIBPPROF, or NULL */
     cp_record_kinds asked;
 } doctor;
 
@@ -46,6 +49,7 @@ static int examine(const doctor *d, cp_findings *findings, cp_error *error)
     if (d->process) {
         return -1;
     }
+    cp_check_push(findings, d->options);
     return d->command ? cp_check_command(findings, d->command, error) : 0;
 }
 
@@ -62,16 +66,19 @@ static int conclude(const doctor *d, const cp_findings *findings)
     return status;
 }
 
-static int run(const doctor *d)
+static int run(doctor *d)
 {
     cp_error error;
     cp_findings findings;
+    const char *options = getenv("LIBPPROF");
 
+    d->options = options ? cp_heap_copy(options, strlen(options)) : NULL;
     unsetenv("LIBPPROF"); /* of cpprof's own: the doctor's trials have options of their own */
     cp_findings_init(&findings);
     if (examine(d, &findings, &error) < 0) {
         cp_complain("%s", error.text);
         cp_findings_release(&findings);
+        free(d->options);
         return CP_EXIT_BAD_INPUT;
     }
     if (d->json) {
@@ -82,6 +89,7 @@ static int run(const doctor *d)
     fflush(stdout);
     int status = conclude(d, &findings);
     cp_findings_release(&findings);
+    free(d->options);
     return status;
 }
 

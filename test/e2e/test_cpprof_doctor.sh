@@ -56,6 +56,13 @@ doctor 0 -e cpu,heap ./whole
 says ok preload "dynamically linked by"
 says ok names "a symbol table"
 says ok lines "debug information"
+export LIBPPROF=push=http://127.0.0.1:1,service=a
+doctor 0 ./whole
+says less push "no kind of profile: nothing is sent" "LIBPPROF=cpu,heap,push=URL"
+LIBPPROF=push=http://127.0.0.1:1,heap
+doctor 0 ./whole
+unset LIBPPROF
+! grep -q "nothing is sent" out || fail "heap is no kind: $(cat out)"
 doctor 0 ./stripped
 says less names "stripped" "do not strip it"
 says less lines "no debug information" "compile it with -g1"
