@@ -9,9 +9,11 @@
 #include "push/token.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <netdb.h>
 #include <pthread.h>
@@ -44,18 +46,22 @@ enum {
     OPTION_USER_AGENT = 10018,
     OPTION_HEADERS = 10023,
     OPTION_CA_FILE = 10065,
+    OPTION_CA_FOLDER = 10097,
     OPTION_RESOLVE = 10203,
     OPTION_BEARER = 10220,
     OPTION_WRITE_FUNCTION = 20011,
     OPTION_POST_SIZE = 30120,
     INFO_CONTENT_TYPE = 0x100012,
+    INFO_CA_FOLDER = 0x10003e, /* since 7.84 */
     INFO_RESPONSE_CODE = 0x200002,
+    INFO_CONNECTIONS = 0x20001a,
     INFO_RETRY_AFTER = 0x600039,
     AUTH_BEARER = 1 << 6,
     HTTP_1_1 = 2,
     PROTOCOLS_HTTP = 3, /* http and https */
     GLOBAL_ALL = 3,
     MESSAGE_DONE = 1,
+    NOT_TRUSTED = 60,
     ERROR_BUFFER_BYTES = 256
 };
 
@@ -64,6 +70,7 @@ enum {
     TIMEOUT_MS = 30000,
     BUFFER_BYTES = 16384, /* the least that libcurl takes for uploads: bodies are small */
     ADDRESSES = 4,
+    SEGMENTS = 128,        /* libcurl has some 20 libraries */
     NO_ATEXIT = 0x00080000 /* OPENSSL_INIT_NO_ATEXIT */
 };
 
@@ -81,6 +88,7 @@ typedef struct curl_message {
 
 typedef struct curl_calls {
     int (*global_init)(long flags);
+    bool has_openssl;
     void *(*easy_init)(void);
     int (*easy_setopt)(void *easy, int option, ...);
     int (*easy_getinfo)(void *easy, int info, ...);
@@ -109,6 +117,8 @@ typedef struct curl_state {
     uint64_t addresses_ns;
     bool is_under_way;
     bool is_woken;
+    bool wants_bundle;  /* the certificates of the system's folder do not do */
+    bool has_ca_folder; /* of certificates, for this handle */
     push_answer kept;
     size_t reason_length;
     char error[ERROR_BUFFER_BYTES];
@@ -159,27 +169,71 @@ static int count_object(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-/* The loader appends what it loads. Segments that are not writable have no relocations: their pages are
- * those of the file. */
-static int forget_pages(struct dl_phdr_info *info, size_t size, void *context)
+/* Segments without relocations, of the objects that were loaded for us: they stay, since libcurl does. */
+typedef struct segment {
+    uintptr_t begin, end;
+} segment;
+
+static struct {
+    segment list[SEGMENTS];
+    unsigned count;
+} segments;
+
+/* The loader appends what it loads. */
+static int add_segments(struct dl_phdr_info *info, size_t size, void *context)
 {
     loaded_objects *objects = context;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     (void)size;
     if (objects->seen++ < objects->before) {
         return 0;
     }
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-        if (segment->p_type == PT_LOAD && (segment->p_flags & PF_W) == 0) {
-            uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-            uintptr_t begin = (info->dlpi_addr + segment->p_vaddr) & ~(page - 1);
-            uintptr_t end = (info->dlpi_addr + segment->p_vaddr + segment->p_filesz) & ~(page - 1);
-            if (end > begin) {
-                madvise((void *)begin, end - begin, MADV_DONTNEED);
-            }
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        uintptr_t begin = info->dlpi_addr + header->p_vaddr;
+        const segment pages = {begin & ~(page - 1), (begin + header->p_filesz) & ~(page - 1)};
+        if (header->p_type == PT_LOAD && (header->p_flags & PF_W) == 0 && pages.end > pages.begin &&
+            segments.count < SEGMENTS) {
+            segments.list[segments.count++] = pages;
         }
     }
     return 0;
+}
+
+/* Whether all pages are those of the file: nobody has set a breakpoint, or has changed code otherwise. */
+static bool is_unchanged(int pagemap, const segment *s)
+{
+    enum { PAGES = 256 };
+    static const uint64_t is_there = UINT64_C(1) << 63;
+    static const uint64_t is_of_file = UINT64_C(1) << 61;
+    uint64_t pages[PAGES];
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    bool is = true;
+    for (size_t i = s->begin / page; i < s->end / page && is; i += PAGES) {
+        size_t count = s->end / page - i < PAGES ? s->end / page - i : PAGES;
+        is = pread(pagemap, pages, count * sizeof *pages, (off_t)(i * sizeof *pages)) ==
+             (ssize_t)(count * sizeof *pages);
+        for (size_t k = 0; k < count && is; k++) {
+            is = (pages[k] & is_there) == 0 || (pages[k] & is_of_file) != 0;
+        }
+    }
+    return is;
+}
+
+/* Loading reads all symbol tables, and a connection takes much code that its requests do not take. The program's
+ * memory need not hold what is not used again. */
+static void forget_pages(void)
+{
+    int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    for (unsigned i = 0; i < segments.count && pagemap >= 0; i++) {
+        const segment *s = &segments.list[i];
+        if (is_unchanged(pagemap, s)) {
+            madvise((void *)s->begin, s->end - s->begin, MADV_DONTNEED);
+        }
+    }
+    if (pagemap >= 0) {
+        close(pagemap);
+    }
 }
 
 /* OpenSSL would tear itself down in a handler of exit(), while a request may be under way on another
@@ -218,14 +272,14 @@ static int load(curl_calls *call, char why[PUSH_WHY_BYTES])
         return -ENOSYS;
     }
     keep_openssl(library);
+    call->has_openssl = dlsym(library, "SSL_CTX_new") != NULL;
     if (call->global_init(GLOBAL_ALL) != 0) {
         snprintf(why, PUSH_WHY_BYTES, "libcurl has no memory");
         return -ENOMEM;
     }
     loaded = *call;
-    /* Loading reads all symbol tables. The program's memory need not hold what is not used again: some
-     * 20 libraries that libcurl is linked to. */
-    dl_iterate_phdr(forget_pages, &objects);
+    dl_iterate_phdr(add_segments, &objects);
+    forget_pages();
     return 0;
 }
 
@@ -364,6 +418,7 @@ static void read_answer(curl_state *c, int result)
 {
     push_answer *a = &c->kept;
     long status = 0;
+    long connections = 0; /* made for the request */
     int64_t retry_after_s = 0;
     const char *type = NULL;
     if (result != 0) {
@@ -374,6 +429,10 @@ static void read_answer(curl_state *c, int result)
     c->call.easy_getinfo(c->easy, INFO_RESPONSE_CODE, &status);
     c->call.easy_getinfo(c->easy, INFO_CONTENT_TYPE, &type);
     c->call.easy_getinfo(c->easy, INFO_RETRY_AFTER, &retry_after_s);
+    c->call.easy_getinfo(c->easy, INFO_CONNECTIONS, &connections);
+    if (connections > 0) {
+        forget_pages();
+    }
     a->status = (int)status;
     a->retry_after_s = retry_after_s;
     snprintf(a->content_type, sizeof a->content_type, "%s", type != NULL ? type : "");
@@ -394,6 +453,38 @@ static void end(curl_state *c)
 
 /* ---- handles ---- */
 
+/* Whether the folder has certificates under the hashes of their subjects. */
+static bool is_hashed(const char *path)
+{
+    enum { HASH = 8 };
+    DIR *folder = opendir(path);
+    const struct dirent *found = NULL;
+    bool is = false;
+    while (folder != NULL && !is && (found = readdir(folder)) != NULL) {
+        is = strspn(found->d_name, "0123456789abcdef") == HASH &&
+             strcmp(found->d_name + HASH, ".0") == 0;
+    }
+    if (folder != NULL) {
+        closedir(folder);
+    }
+    return is;
+}
+
+/* OpenSSL reads only those certificates of a folder that it needs. All of the system's, in one file, are 2 MB of
+ * memory of the program. */
+static void trust_system(curl_state *c)
+{
+    const char *path = NULL;
+    if (c->call.has_openssl && !c->wants_bundle) {
+        c->call.easy_getinfo(c->easy, INFO_CA_FOLDER, &path);
+    }
+    c->has_ca_folder = path != NULL && is_hashed(path) &&
+                       c->call.easy_setopt(c->easy, OPTION_CA_FOLDER, path) == 0;
+    if (c->has_ca_folder) {
+        c->call.easy_setopt(c->easy, OPTION_CA_FILE, NULL);
+    }
+}
+
 static void set_for_all(curl_state *c)
 {
     const curl_calls *call = &c->call;
@@ -411,6 +502,8 @@ static void set_for_all(curl_state *c)
     call->easy_setopt(c->easy, OPTION_PROXY, ""); /* that of the environment is not meant for us */
     if (c->ca_file != NULL) {
         call->easy_setopt(c->easy, OPTION_CA_FILE, c->ca_file);
+    } else if (strncmp(c->target.url, "https:", 6) == 0) {
+        trust_system(c);
     }
 }
 
@@ -442,6 +535,14 @@ static bool is_ready(curl_state *c)
     return true;
 }
 
+static void drop_handles(curl_state *c)
+{
+    end(c);
+    c->call.easy_cleanup(c->easy);
+    c->call.multi_cleanup(exchange_multi(c, NULL));
+    c->easy = NULL;
+}
+
 /* ---- an exchange ---- */
 
 /* True: the answer is there. */
@@ -454,6 +555,7 @@ static bool go_on(curl_state *c)
     if (m == NULL || m->message != MESSAGE_DONE) {
         return false;
     }
+    c->wants_bundle |= m->is.result == NOT_TRUSTED && c->has_ca_folder;
     read_answer(c, m->is.result);
     return true;
 }
@@ -490,6 +592,10 @@ static int exchange(void *context, const push_request *request, push_answer *ans
             return -EAGAIN;
         }
         poll_until(c, until_ns);
+    }
+    if (c->wants_bundle && c->has_ca_folder) { /* once more */
+        drop_handles(c);
+        return exchange(context, request, answer, until_ns);
     }
     *answer = c->kept;
     end(c);
@@ -529,13 +635,9 @@ static uint64_t chance(void *context)
 static void park(void *context)
 {
     curl_state *c = context;
-    if (c->multi == NULL) {
-        return;
+    if (c->multi != NULL) {
+        drop_handles(c);
     }
-    end(c);
-    c->call.easy_cleanup(c->easy);
-    c->call.multi_cleanup(exchange_multi(c, NULL));
-    c->easy = NULL;
 }
 
 static void close_all(void *context)
