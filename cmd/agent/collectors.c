@@ -136,7 +136,7 @@ static int encode(cp_profile *p, cp_bytes *packed, cp_error *error)
 
 static bool is_of_moment(const char *kind)
 {
-    return strcmp(kind, "thread") == 0 || strcmp(kind, "fd") == 0;
+    return strcmp(kind, "goroutine") == 0 || strcmp(kind, "fd") == 0;
 }
 
 static int kind_of(const char *name)
@@ -177,6 +177,7 @@ static int pack(const cp_collectors *all, cp_tally *tally, const cp_bytes *bytes
     int64_t run = run_of(kind_of(one->kind), p);
     int status = tally ? cp_tally_take(tally, p, run, error) : 0;
     one->begin_ns = one->end_ns = now_ns;
+    one->kind = cp_profile_name_goroutines(p) ? "goroutine" : one->kind;
     if (tally && !is_of_moment(one->kind)) {
         one->begin_ns = begin_of(all, tally, run, now_ns);
         tally->until_ns = now_ns;

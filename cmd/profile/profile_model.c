@@ -146,6 +146,17 @@ void cp_profile_add_type(cp_profile *profile, const char *type, const char *unit
     added->unit = cp_strings_put(&profile->strings, unit);
 }
 
+bool cp_profile_name_goroutines(cp_profile *p)
+{
+    bool is = p->sample_type_count == 1 &&
+              strcmp(cp_profile_text(p, p->sample_types[0].type), "thread") == 0;
+
+    if (is) {
+        p->sample_types[0].type = p->period_type.type = cp_strings_put(&p->strings, "goroutine");
+    }
+    return is;
+}
+
 bool cp_function_equal(const cp_function *left, const cp_function *right)
 {
     return left->name == right->name && left->system_name == right->system_name &&

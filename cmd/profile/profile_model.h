@@ -103,6 +103,9 @@ static inline const char *cp_profile_text(const cp_profile *profile, cp_string s
 /* Adds a sample type. The array has room. */
 void cp_profile_add_type(cp_profile *profile, const char *type, const char *unit);
 
+/* Servers know a profile of threads by Go's name: its type becomes "goroutine". False: it is another one. */
+bool cp_profile_name_goroutines(cp_profile *profile);
+
 /* Whether two functions or locations of one profile are the same but for their ids; equal ones have
  * equal hashes. */
 bool cp_function_equal(const cp_function *left, const cp_function *right);

@@ -89,18 +89,12 @@ static char *program_of(const cp_profile *p, const char *path)
     return cp_heap_copy(name, length);
 }
 
-/* Servers know threads by the name that Go has for them. Parca ends if a profile has no period type.
- * Servers want a time. */
+/* Parca ends if a profile has no period type. Servers want a time. */
 static void complete(cp_profile *p)
 {
     struct timespec now;
-    cp_string goroutine = cp_strings_put(&p->strings, "goroutine");
 
-    if (p->sample_type_count == 1 &&
-        strcmp(cp_profile_text(p, p->sample_types[0].type), "thread") == 0) {
-        p->sample_types[0].type = p->period_type.type = goroutine;
-    }
-
+    cp_profile_name_goroutines(p);
     if (!*cp_profile_text(p, p->period_type.type) && p->sample_type_count) {
         p->period_type = p->sample_types[p->sample_type_count - 1];
         p->period = p->period ? p->period : 1;
