@@ -19,6 +19,7 @@
 #include "modules/late.h"
 #include "modules/loaded_objects.h"
 #include "modules/own_exports.h"
+#include "sys/own_work.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -68,6 +69,21 @@ static void *find_in_load_order(const char *name, const char *version)
 
 /* ---- the functions of the header ---- */
 
+/* A loader that does not find a name allocates for its message. That is not the program's work, and it
+ * may be inside other work of ours. */
+static void *ask_loader(const char *name, const char *version)
+{
+    bool is_inside = pp_own_work_has((uintptr_t)__builtin_frame_address(0));
+    if (!is_inside) {
+        pp_own_work_begin();
+    }
+    void *found = version != NULL ? pp_real_next_version(name, version) : dlsym(RTLD_NEXT, name);
+    if (!is_inside) {
+        pp_own_work_end();
+    }
+    return found;
+}
+
 void *pp_real_find(const char *name)
 {
     if (pp_late_is()) {
@@ -79,7 +95,7 @@ void *pp_real_find(const char *name)
             pp_system_call(SYS_exit_group, 127);
         }
     }
-    return dlsym(RTLD_NEXT, name);
+    return ask_loader(name, NULL);
 }
 
 void *pp_real_find_version(const char *name, const char *version)
@@ -87,8 +103,9 @@ void *pp_real_find_version(const char *name, const char *version)
     if (pp_late_is()) {
         return find_in_load_order(name, version);
     }
-    return pp_real_next_version(name, version);
+    return ask_loader(name, version);
 }
 
+PP_OWN_WORK(ask_loader);
 PP_OWN_WORK(pp_real_find);
 PP_OWN_WORK(pp_real_find_version);

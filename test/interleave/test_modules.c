@@ -14,6 +14,18 @@
 #include "modules/loader_state_glibc.c"
 #include "modules/modules.c"
 
+const struct link_map *pp_loaders_list(void)
+{
+    return NULL;
+}
+
+bool pp_object_find_listed(uintptr_t address, pp_found_object *found)
+{
+    (void)address;
+    (void)found;
+    return false;
+}
+
 enum { PC = 0x1000, BYTES = 0x100, TABLE_BYTES = sizeof(pp_module_table) + sizeof(pp_module) };
 
 void *pp_memory_map(size_t bytes)
