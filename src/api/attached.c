@@ -17,6 +17,7 @@
 #include "modules/late.h"
 #include "output/output.h"
 #include "sys/log.h"
+#include "sys/sampling_signal.h"
 #include "sys/sandbox.h"
 #include "sys/tasks.h"
 #include "web/control_option.h"
@@ -130,7 +131,7 @@ void pp_attached_end(void)
     pp_log_set_path(NULL);
     pp_lock_release(&pp_all.asking);
     if (!pp_sampling_handler_end()) {
-        pp_attach_remark(
-            "a thread blocks signal 32, which is pending for it: the signal's handler stays");
+        pp_attach_remark("a thread blocks signal " PP_SAMPLING_SIGNAL_TEXT
+                         ", which is pending for it: the signal's handler stays");
     }
 }

@@ -2,9 +2,9 @@
  *
  * cancel.c: pthread_cancel, which shares its signal with our timers (sys/sampling_signal.h).
  *
- * glibc installs its handler of that signal in the first call. Our handler replaces it again after
- * each call. Until then glibc's handler gets our signals, and ignores all signals that were not
- * sent by tgkill.
+ * libc installs its handler of that signal in the first call. Our handler replaces it again after
+ * each call. Until then libc's handler gets our signals, and ignores them: glibc's all that were not
+ * sent by tgkill, musl's all that find a thread that nobody has cancelled.
  *
  * Our handler has SA_ONSTACK, glibc's has not. Where a thread has an alternate stack that is too
  * small for a signal (threads/small_stacks.h), our handler steps aside until the thread has taken the

@@ -3,15 +3,15 @@
  * sampling_signal.h: the signal of the library's timers and perf events, and its action, without
  * libc.
  *
- * The signal is 32, the first of the kernel's real-time signals. libc reserves it: sigfillset()
+ * The signal is the one by which libc cancels threads (libc/signals.h). libc reserves it: sigfillset()
  * leaves it out, the functions that change masks never block it, and sigaction() refuses it. So a
  * host cannot block it, wait for it, find it pending or install a handler for it. SIGPROF, which
  * other profilers use, stays the host's own: handler, flags, mask and all (docs/SIGNALS.md).
  *
- * glibc uses 32 in two ways, and both keep working:
+ * libc's own uses keep working:
  *
- *   pthread_cancel()   sends it with tgkill (SI_TKILL) to a thread with asynchronous cancellation.
- *                      Its first call installs glibc's handler. Our handler passes such signals on
+ *   pthread_cancel()   sends it with tgkill (SI_TKILL) to a thread with asynchronous cancellation, musl to every thread.
+ *                      Its first call installs libc's handler. Our handler passes such signals on
  *                      (host/sampling_handler.c), and is installed again after each call
  *                      (host/cancel.c).
  *   SIGEV_THREAD       a thread of glibc blocks the signal and waits for it with sigwaitinfo. The
@@ -23,14 +23,17 @@
 #define PP_SYS_SAMPLING_SIGNAL_H
 
 #include "arch/system_call.h"
+#include "libc/signals.h"
 
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#define PP_SAMPLING_SIGNAL_TEXT PP_CANCEL_SIGNAL_TEXT
+
 enum {
-    PP_SAMPLING_SIGNAL = 32,
+    PP_SAMPLING_SIGNAL = PP_CANCEL_SIGNAL,
     PP_STATUS_OF_SIGNAL = 128 /* shells add this to the signal that ended a process */
 };
 

@@ -326,6 +326,16 @@ is_musl() {
         LC_ALL=C readelf -dW "$1" 2>/dev/null | grep -Eq 'NEEDED.*\[libc\.(so|musl-[^]]*)\]'
 }
 
+# has_cxx: whether there is a compiler of C++ for this libc. Debian has none for musl.
+has_cxx() {
+    ! is_musl "$library"
+}
+
+# cancel_signal: the signal of the samples, by which libc cancels threads.
+cancel_signal() {
+    if is_musl "$library"; then echo 33; else echo 32; fi
+}
+
 # The root addresses of a profile that lie in musl. It has no unwind tables; but only few of its functions never return and
 # call the program: those that call main and a thread's function.
 musl_roots() {

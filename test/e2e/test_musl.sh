@@ -183,6 +183,39 @@ for profile in heap heap_static; do
     expect_equal "blocks of strdup, $profile" "100 1000 100 1000" "$(blocks_of $profile.pb.gz.raw strdup copied main)"
 done
 
+# ---- signals that musl keeps for itself ----
+
+# The first timer with a thread sets signal 32 to its default action, which would end the process at the next sample.
+cat >timer.c <<'C'
+#include <semaphore.h>
+#include <signal.h>
+#include <time.h>
+static sem_t ticks;
+static volatile unsigned long sink;
+static void tick(union sigval unused) { (void)unused; sem_post(&ticks); }
+static void compute(void)
+{
+    for (clock_t end = clock() + CLOCKS_PER_SEC / 5; clock() < end;)
+        for (int i = 0; i < 1000; i++) sink += (unsigned long)i;
+}
+int main(void)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = tick};
+    const struct itimerspec often = {{0, 10000000}, {0, 10000000}};
+    timer_t timer;
+    sem_init(&ticks, 0, 0);
+    compute();
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &often, NULL) != 0) return 1;
+    compute();
+    for (int i = 0; i < 3; i++) sem_wait(&ticks);
+    return 0;
+}
+C
+cc -O1 -fno-inline -D_GNU_SOURCE -o timer timer.c
+record timer.pb.gz ./timer || fail "a program whose timers have threads: $?"
+raw timer.pb.gz
+expect_at_least "computing beside timers with threads" 340 "$(weight_with timer.pb.gz.raw compute main)"
+
 # ---- what musl lacks ----
 
 # A program that looks for a function of glibc's, or of an allocator's, does not find ours.

@@ -35,7 +35,7 @@ raw blocked.pb.gz
 expect_near "weight of lost samples" 300 "$(weight_with blocked.pb.gz.raw pprof_lost_samples)" 15
 expect_near "weight of lost samples of that thread" 300 \
     "$(weight_directly blocked.pb.gz.raw pprof_lost_samples work_blocked)" 15
-comments blocked.pb.gz.raw | grep -q 'blocked signal 32' ||
+comments blocked.pb.gz.raw | grep -q "blocked signal $(cancel_signal) past" ||
     fail "the comments do not say that the signal was blocked: $(comments blocked.pb.gz.raw)"
 
 # Ignored already by whoever started the program.

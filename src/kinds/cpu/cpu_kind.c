@@ -28,7 +28,6 @@
 #include "kinds/cpu/cpu_signal.h"
 #include "sys/clock.h"
 #include "sys/log.h"
-#include "sys/sampling_signal.h"
 #include "host/toggle.h"
 
 #include <errno.h>
@@ -115,7 +114,7 @@ static int take_frequency(const char *value)
 /* Whether libc keeps the signal for itself: no program can have a handler for it. */
 static bool is_of_libc(int signal)
 {
-    return signal >= PP_SAMPLING_SIGNAL && signal < SIGRTMIN;
+    return signal >= 32 && signal < SIGRTMIN;
 }
 
 /* Reads a signal's number, as gperftools does. The first signal starts the profile, and the next

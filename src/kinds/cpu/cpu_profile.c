@@ -14,6 +14,7 @@
 #include "profile/mappings.h"
 #include "profile/samples.h"
 #include "sys/error_text.h"
+#include "sys/sampling_signal.h"
 
 #include <errno.h>
 #include <string.h>
@@ -191,13 +192,13 @@ int pp_cpu_profile_add_comments(const pp_cpu_result *r, pp_arena *arena, pp_prof
                      " [sample|samples] lost: the table of stacks was full");
     comment_on_count(&c, r->facts.lost_no_room,
                      " [sample|samples] lost: the alternate signal stack of a thread is too small");
-    comment_on_count(
-        &c, r->facts.lost_not_delivered,
-        " [sample|samples] lost: a thread blocked signal 32 past libc, or has an alternate "
-        "signal stack that is too small");
-    comment_on_count(
-        &c, r->handler_replaced,
-        " foreign [handler|handlers] of signal 32 [was|were] installed over the profiler's");
+    comment_on_count(&c, r->facts.lost_not_delivered,
+                     " [sample|samples] lost: a thread blocked signal " PP_SAMPLING_SIGNAL_TEXT
+                     " past libc, or has an alternate "
+                     "signal stack that is too small");
+    comment_on_count(&c, r->handler_replaced,
+                     " foreign [handler|handlers] of signal " PP_SAMPLING_SIGNAL_TEXT
+                     " [was|were] installed over the profiler's");
     comment_on_count(&c, r->facts.threads_unarmed,
                      " [thread was|threads were] not sampled: no timer could be had "
                      "(RLIMIT_SIGPENDING), or signals cannot reach [it|them]");

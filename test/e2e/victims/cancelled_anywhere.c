@@ -20,7 +20,13 @@ enum {
     WORK_MS = 300,
     BEFORE_MS = 30, /* in which the kernel notices what it did not notice of many short runs */
     ALTERNATE = 32 * 1024,
-    CANCEL_SIGNAL = 32 /* libc's, which its handler leaves blocked */
+#ifdef __GLIBC__
+    CANCEL_SIGNAL = 32, /* libc's, which its handler leaves blocked */
+    REFUSED_SIGNAL = CANCEL_SIGNAL
+#else
+    CANCEL_SIGNAL = 33,
+    REFUSED_SIGNAL = 65 /* musl sends its own ones to whoever asks */
+#endif
 };
 
 static atomic_int computing, cleaned, wrong_masks;
@@ -124,7 +130,7 @@ int main(int argc, char **argv)
     burn_ms(BEFORE_MS);
     work();
     if (result != PTHREAD_CANCELED || !cancel_one(sleep_entry, NULL) ||
-        pthread_kill(pthread_self(), 32) != EINVAL) {
+        pthread_kill(pthread_self(), REFUSED_SIGNAL) != EINVAL) {
         return 4;
     }
     return cleaned == rounds * THREADS && wrong_masks == 0 ? STATUS : 5;

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * signals.h: the signal by which the C library cancels threads.
+ *
+ *           32              33      34
+ *   glibc   cancel, timers  setuid  the program's
+ *   musl    timers          cancel  setuid
+ *
+ * The library keeps these for itself. "Timers" are those of SIGEV_THREAD: their threads block the signal. musl's first
+ * timer_create() also sets the signal's action back to the default, which ends the process.
+ *
+ * Zone: SIGNAL.
+ */
+#ifndef PP_LIBC_SIGNALS_H
+#define PP_LIBC_SIGNALS_H
+
+#ifdef PP_MUSL
+#define PP_CANCEL_SIGNAL      33
+#define PP_CANCEL_SIGNAL_TEXT "33"
+#else
+#define PP_CANCEL_SIGNAL      32
+#define PP_CANCEL_SIGNAL_TEXT "32"
+#endif
+
+#endif
