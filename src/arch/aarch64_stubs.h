@@ -112,4 +112,9 @@ _Static_assert(offsetof(pp_stub_call, bx) == 48 && offsetof(pp_stub_call, fp) ==
             ".size " #name ", . - " #name "\n");                                                   \
     PP_NOT_SHOWN(name)
 
+/*
+ * PP_REALIGNS_STACK: nothing. The stack pointer is always aligned.
+ */
+#define PP_REALIGNS_STACK
+
 #endif

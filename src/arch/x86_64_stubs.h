@@ -112,4 +112,10 @@ _Static_assert(offsetof(pp_stub_call, bx) == 48 && offsetof(pp_stub_call, return
             ".size " #name ", . - " #name "\n");                                                   \
     PP_NOT_SHOWN(name)
 
+/*
+ * PP_REALIGNS_STACK: for a function of ours that libc calls. musl's pthread_cancel() makes a thread that computes go on in musl
+ * with the stack pointer that it has, so the destructors of keys may be called with one that is not aligned.
+ */
+#define PP_REALIGNS_STACK __attribute__((force_align_arg_pointer))
+
 #endif

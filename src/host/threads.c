@@ -122,7 +122,7 @@ static void end_thread(void)
 
 /* Destructors of other keys may still use CPU time. So this one sets its key again, and does its
  * work in the last round of destructors. */
-static void on_thread_end(void *round)
+PP_REALIGNS_STACK static void on_thread_end(void *round)
 {
     uintptr_t next = (uintptr_t)round + 1;
     if (next < PTHREAD_DESTRUCTOR_ITERATIONS) {
