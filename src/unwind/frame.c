@@ -267,6 +267,13 @@ static bool follow_frame_pointer(pp_frame *f, pp_reason *result)
     return true;
 }
 
+/* musl's caller of a thread's function has 0 there, its caller of main the number of arguments. */
+static bool may_have_frame_pointer(pp_frame *f)
+{
+    uintptr_t word = 0;
+    return f->fp >= f->sp && pp_stack_peek(&f->window, f->fp, &word);
+}
+
 /* `why` there is no rule: also the result, if nothing else leads on. */
 PP_COLD_PATH static pp_reason leave_without_rule(pp_frame *f, pp_reason why)
 {
@@ -278,10 +285,9 @@ PP_COLD_PATH static pp_reason leave_without_rule(pp_frame *f, pp_reason why)
     if (pp_target_is_entry_code(f->target, pp_frame_instruction(f))) {
         return PP_ENDS; /* _start, or _dl_start_user, which calls constructors and jumps to it */
     }
-    if (why == PP_ENDS &&
-        !f->exact) { /* it never returns; a frame pointer of 0 says that it has no caller */
+    if (why == PP_ENDS && !f->exact) { /* it never returns */
         if (!follow_frame_pointer(f, &result)) {
-            return f->fp == 0 ? PP_ENDS : PP_NOT_COVERED;
+            return may_have_frame_pointer(f) ? PP_NOT_COVERED : PP_ENDS;
         }
         f->guessed = true;
         return result;

@@ -33,9 +33,11 @@ check() {
     # No tables are loaded: the instructions up to the return say where the caller is.
     expect_whole_chain frames_debug_only
 
-    # A function that never returns has a caller all the same.
-    record_victim frames_never_returns
-    expect_share "the caller of a loop for ever" "$spent" "$(weight_with "$profile" work_a_little loops_for_ever main)"
+    # A function that never returns has a caller all the same. (With musl the function behind main has no tables either.)
+    if ! is_musl "$library"; then
+        record_victim frames_never_returns
+        expect_share "the caller of a loop for ever" "$spent" "$(weight_with "$profile" work_a_little loops_for_ever main)"
+    fi
 }
 
 [ -z "$(section frames_no_header .eh_frame_hdr)" ] || skip "the linker makes a header all the same"
