@@ -124,11 +124,17 @@ static void print_time(const cp_report *report, FILE *out)
     if (!localtime_r(&moment, &local)) {
         return;
     }
-    const char *format = report->options->style == CP_STYLE_GO_1_19 ? "%b %-d, %Y at %-I:%M%P (%Z)"
-                                                                    : "%Y-%m-%d %H:%M:%S %Z";
-    char text[128];
-    if (strftime(text, sizeof text, format, &local) > 0) {
-        fprintf(out, "Time: %s\n", text);
+    char text[128], zone[64];
+    if (report->options->style != CP_STYLE_GO_1_19) {
+        if (strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S %Z", &local) > 0) {
+            fprintf(out, "Time: %s\n", text);
+        }
+    } else if (strftime(text, sizeof text, "%b", &local) > 0) {
+        size_t named =
+            strftime(zone, sizeof zone, "%Z", &local); /* "%-d" and "%P" are glibc's own */
+        fprintf(out, "Time: %s %d, %d at %d:%02d%s (%s)\n", text, local.tm_mday,
+                local.tm_year + 1900, (local.tm_hour + 11) % 12 + 1, local.tm_min,
+                local.tm_hour < 12 ? "am" : "pm", named > 0 ? zone : "");
     }
 }
 
