@@ -18,7 +18,7 @@
 
 enum { SERVICES = 2, STACK_BYTES = 1 << 20 }; /* lines of source take 256 KiB (docs/LIMITS.md) */
 
-/* The page that shows a profile, compressed by gzip (page_data.S). */
+/* The page that shows a profile, compressed by gzip (page_data.c). */
 extern const unsigned char http_page_data[];
 extern const size_t http_page_size;
 
