@@ -32,7 +32,7 @@ typedef struct postponed_walk {
     bool whole;
 } postponed_walk;
 
-judge_memory judge_state;
+judge_memory judge_state = {.first_visits = 3};
 static postponed_walk postponed[MAX_POSTPONED];
 static unsigned postponed_count;
 
@@ -172,7 +172,7 @@ static uint64_t ways_wanted(const place_record *record)
 {
     uint64_t ways = 1u << COMPARE_WARM;
     const shadow_entry *top = shadow_top(&judge_state.truth);
-    if (record->compared < JUDGE_FIRST_VISITS) {
+    if (record->compared < judge_state.first_visits) {
         ways |= 1u << COMPARE_AGAIN | 1u << COMPARE_WITHOUT_MEMO | 1u << COMPARE_ELSEWHERE;
     }
     if (record->compared == 0) {
@@ -207,7 +207,7 @@ bool judge_here(place_record *record)
     uint64_t ways = ways_wanted(record);
     bool in_flight = judge_state.truth.flight == SHADOW_IN_FLIGHT;
     size_t at = 0;
-    judge_state.news += record->compared < JUDGE_FIRST_VISITS;
+    judge_state.news += record->compared < judge_state.first_visits;
     if (!ask_agent(ways)) {
         return false;
     }

@@ -12,12 +12,11 @@
 #include "protocol.h"
 #include "shadow.h"
 
-enum { JUDGE_FIRST_VISITS = 3 };
-
 typedef struct judge_memory {
     compare_shared *shared; /* with the agent */
     shadow truth;
-    unsigned long long news; /* counts first visits */
+    unsigned first_visits;   /* of an instruction, that are all compared */
+    unsigned long long news; /* counts them */
 } judge_memory;
 
 extern judge_memory judge_state;

@@ -111,9 +111,26 @@ static inline void machine_entry_registers(const gregset_t from, uintptr_t to[3]
     to[2] = (uintptr_t)from[30];
 }
 
-/* The agent's entry calls compare_walk and stops. The stepper keeps the vector registers. */
-#define MACHINE_VECTOR_STATE "16"
-#define MACHINE_AGENT_ENTRY  "    bl compare_walk\n    brk #0\n"
+/* The agent's entry calls compare_walk and stops. Vector registers are as before, up to 128 bits of each; the
+ * tracer keeps what is longer. */
+#define MACHINE_VECTOR_STATE "528"
+#define MACHINE_AGENT_ENTRY                                                                        \
+    "    .macro vectors instruction\n"                                                             \
+    "    adrp x9, compare_vector_state\n"                                                          \
+    "    add x9, x9, :lo12:compare_vector_state\n"                                                 \
+    "    .irp n, "                                                                                 \
+    "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n"      \
+    "    \\instruction q\\n, [x9], #16\n"                                                          \
+    "    .endr\n"                                                                                  \
+    "    .endm\n"                                                                                  \
+    "    vectors str\n"                                                                            \
+    "    mrs x10, fpsr\n"                                                                          \
+    "    str x10, [x9]\n"                                                                          \
+    "    bl compare_walk\n"                                                                        \
+    "    vectors ldr\n"                                                                            \
+    "    ldr x10, [x9]\n"                                                                          \
+    "    msr fpsr, x10\n"                                                                          \
+    "    brk #0\n"
 
 /* ---- instructions ---- */
 

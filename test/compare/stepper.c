@@ -13,7 +13,8 @@
  * one visit of 128 at random. What "agree" means stands in shadow.h. Code that has been stepped
  * through often without a first visit is then run at full speed, from a call to its return, but for
  * every 31st time (--all: it is not); a single step costs a few microseconds, under a hypervisor up
- * to 30.
+ * to 30. In an emulated machine it costs a millisecond: --sparse compares first visits and powers of two, and
+ * leaves a function sooner.
  *
  * SIGINT and SIGTERM end the program and print what has been seen until then. Exit status: 0 if the
  * share of agreeing PCs is --least and every class of disagreement is known; 1 if not; 2 if
@@ -46,14 +47,15 @@ enum {
     QUIET_CALLS = 10,         /* without a first visit, before a function is run at full speed */
     QUIET_CALLS_AT_START = 2, /* the same while there is no agent yet */
     STEPPED_ANYWAY = 31,      /* one of so many calls */
-    COMPARED_ANYWAY = 128     /* one of so many steps, at random */
+    COMPARED_ANYWAY = 128,    /* one of so many steps, at random */
+    HURRY_AFTER = 2000        /* steps without a first visit: the function is left, if --sparse */
 };
 
 static struct {
     const char *agent, *known, *append;
     double least;
     unsigned long long max_steps;
-    bool all, from_entry;
+    bool all, from_entry, sparse;
 } options = {.least = 0};
 
 static unsigned long long steps, run_calls;
@@ -72,7 +74,8 @@ static bool is_due(const place_record *record)
 {
     static uint64_t state = 1;
     state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (state >> 33) % COMPARED_ANYWAY == 0 || record->visits <= JUDGE_FIRST_VISITS ||
+    return (!options.sparse && (state >> 33) % COMPARED_ANYWAY == 0) ||
+           record->visits <= judge_state.first_visits ||
            (record->visits & (record->visits - 1)) == 0;
 }
 
@@ -133,17 +136,9 @@ static void begin_program(void)
     shadow_begin(&judge_state.truth, machine_sp(&tracee_the.now), lo, hi);
 }
 
-/* A call was just executed: runs the function at full speed if there is nothing new in it. */
-static tracee_event run_if_quiet(shadow_entry entry)
+/* Runs to the return to the entry at full speed. */
+static tracee_event run_to(shadow_entry entry)
 {
-    place where = places_find(tracee_the.pid, machine_pc(&tracee_the.now));
-    const place_record *function = places_record(where);
-    bool seen = judge_state.shared->ready == 0
-                    ? function->quiet >= QUIET_CALLS_AT_START
-                    : function->quiet >= QUIET_CALLS && function->compared >= JUDGE_FIRST_VISITS;
-    if (options.all || !seen || ++run_calls % STEPPED_ANYWAY == 0) {
-        return TRACEE_STEPPED;
-    }
     tracee_event event = tracee_run_to(entry.pc, entry.slot);
     if (event == TRACEE_STEPPED) {
         places_stale();
@@ -151,6 +146,37 @@ static tracee_event run_if_quiet(shadow_entry entry)
         shadow_resume_at(&judge_state.truth, here(), &memory);
     }
     return event;
+}
+
+/* A loop with nothing new in it, in a function that was called once. */
+static tracee_event run_if_slow(tracee_event stepped)
+{
+    static unsigned long long news, since;
+    const shadow_entry *top = shadow_top(&judge_state.truth);
+    if (judge_state.news != news) {
+        news = judge_state.news;
+        since = steps;
+    }
+    if (!options.sparse || steps - since < HURRY_AFTER || stepped != TRACEE_STEPPED ||
+        top == NULL || top->interrupted || judge_state.truth.flight != SHADOW_GROUNDED) {
+        return stepped;
+    }
+    since = steps;
+    return run_to(*top);
+}
+
+/* A call was just executed: runs the function at full speed if there is nothing new in it. */
+static tracee_event run_if_quiet(shadow_entry entry)
+{
+    place where = places_find(tracee_the.pid, machine_pc(&tracee_the.now));
+    const place_record *function = places_record(where);
+    bool seen = judge_state.shared->ready == 0 ? function->quiet >= QUIET_CALLS_AT_START
+                                               : function->quiet >= QUIET_CALLS &&
+                                                     function->compared >= judge_state.first_visits;
+    if (options.all || !seen || ++run_calls % STEPPED_ANYWAY == 0) {
+        return TRACEE_STEPPED;
+    }
+    return run_to(entry);
 }
 
 static void note_return(const shadow_entry *entry)
@@ -226,7 +252,7 @@ static bool step_program(void)
             continue; /* nothing was executed */
         }
         if (event == TRACEE_STEPPED || event == TRACEE_SIGNAL) {
-            event = follow(executed, system_call, before, signal);
+            event = run_if_slow(follow(executed, system_call, before, signal));
         }
         if (event == TRACEE_EXEC) {
             begin_program();
@@ -259,13 +285,14 @@ static compare_shared *make_shared(char *path)
 static void usage(void)
 {
     fputs("usage: unwind_stepper --agent FILE [--known FILE] [--least PERCENT] [--append FILE]\n"
-          "                      [--steps N] [--all] [--from-entry] -- COMMAND...\n"
+          "                      [--steps N] [--all | --sparse] [--from-entry] -- COMMAND...\n"
           "  --agent FILE     unwind_agent.so\n"
           "  --known FILE     the classes of disagreement that are explained\n"
           "  --least PERCENT  of PCs that have to agree, else the status is 1\n"
           "  --append FILE    one line more for each PC: module, address, whether it was wrong\n"
           "  --steps N        kills the program after so many steps\n"
           "  --all            steps through everything, however often it was seen\n"
+          "  --sparse         compares first visits alone, and leaves loops that were seen\n"
           "  --from-entry     not the loader and the constructors, only what follows\n",
           stderr);
     exit(2);
@@ -274,10 +301,15 @@ static void usage(void)
 static void read_options(int argc, char **argv)
 {
     static const struct option table[] = {
-        {"agent", required_argument, NULL, 'a'},  {"known", required_argument, NULL, 'k'},
-        {"least", required_argument, NULL, 'l'},  {"steps", required_argument, NULL, 's'},
-        {"append", required_argument, NULL, 'p'}, {"all", no_argument, NULL, 'A'},
-        {"from-entry", no_argument, NULL, 'e'},   {NULL, 0, NULL, 0},
+        {"agent", required_argument, NULL, 'a'},
+        {"known", required_argument, NULL, 'k'},
+        {"least", required_argument, NULL, 'l'},
+        {"steps", required_argument, NULL, 's'},
+        {"append", required_argument, NULL, 'p'},
+        {"all", no_argument, NULL, 'A'},
+        {"from-entry", no_argument, NULL, 'e'},
+        {"sparse", no_argument, NULL, 'S'},
+        {NULL, 0, NULL, 0},
     };
     int option = 0;
     while ((option = getopt_long(argc, argv, "+", table, NULL)) != -1) {
@@ -299,6 +331,10 @@ static void read_options(int argc, char **argv)
             break;
         case 'A':
             options.all = true;
+            break;
+        case 'S':
+            options.sparse = true;
+            judge_state.first_visits = 1;
             break;
         case 'e':
             options.from_entry = true;
