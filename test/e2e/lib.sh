@@ -119,12 +119,13 @@ expect_no_file() {
     [ ! -e "$1" ] || fail "there is a file $1"
 }
 
-# wait_until COMMAND...: until the command succeeds; 90 seconds at most.
+# wait_until COMMAND...: until the command succeeds; 90 seconds at most, or so often that on an emulated machine.
+wait_most=$((90 * ${PPROF_PATIENCE:-1}))
 wait_until() {
     read -r wait_begun wait_rest </proc/uptime
     until "$@"; do
         read -r wait_now wait_rest </proc/uptime
-        [ $((${wait_now%.*} - ${wait_begun%.*})) -lt 90 ] || fail "waited 90 seconds for: $*"
+        [ $((${wait_now%.*} - ${wait_begun%.*})) -lt $wait_most ] || fail "waited $wait_most seconds for: $*"
         sleep 0.05
     done
 }

@@ -8,14 +8,18 @@
 need go timeout
 
 for options in cpu:1000 cpu:10000,engine=perf; do
-    expect_equal "status with $options" 42 "$(status timeout -s KILL 100 env LD_PRELOAD="$library" \
-        LIBPPROF="$options,heap:4096,block,mutex,thread,fd,file=$work/%k.pb.gz" \
-        "$victims/cancelled_anywhere" 50)"
+    status timeout -s KILL 100 env LD_PRELOAD="$library" \
+        LIBPPROF="$options,heap:4096,block,mutex,thread,fd,file=$work/%k.pb.gz" "$victims/cancelled_anywhere" 50 >said
+    expect_equal "status with $options" 42 "$(tail -n 1 said)"
     raw cpu.pb.gz
     period=1
     [ "$options" = cpu:1000 ] || period=10
-    expect_near "work after all that with $options" $((300 * period)) \
-        "$(weight_with cpu.pb.gz.raw work main)" $((30 * period))
+    wanted=$(awk -v period=$period '$1 == "work" { print $2 * period }' said)
+    found=$(weight_with cpu.pb.gz.raw work main)
+    expect_at_least "work after all that with $options" "$(percent "$wanted" 90)" "$found"
+    # The clock of perf events also counts interrupts, which the thread's may leave out: at 10 kHz in an emulated machine,
+    # most of the time.
+    [ $period = 10 ] || expect_near "work after all that with $options" "$wanted" "$found" "$(percent "$wanted" 10)"
     ! comments cpu.pb.gz.raw | grep -q 'foreign handler' || fail "$(comments cpu.pb.gz.raw)"
 done
 

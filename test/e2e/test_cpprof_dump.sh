@@ -47,10 +47,16 @@ expect_victim() {
     expect_equal "itself, in $file" 'futex, mutex ADDRESS held by thread N "itself"' "$(state_of "$file" itself)"
     expect_equal "orphan, in $file" 'futex, mutex ADDRESS held by thread N, which has ended' \
         "$(state_of "$file" orphan)"
-    expect_equal "reader, in $file" 'futex, rwlock ADDRESS held by thread N "dumped"' "$(state_of "$file" reader)"
+    # On aarch64 glibc waits for a rwlock in a function that saves nothing: its caller is not known (docs/LIMITS.md).
+    reader=reader
+    if [ "$(uname -m) $(state_of "$file" reader)" = "aarch64 futex" ]; then
+        reader=
+    else
+        expect_equal "reader, in $file" 'futex, rwlock ADDRESS held by thread N "dumped"' "$(state_of "$file" reader)"
+    fi
     expect_equal "joiner, in $file" 'futex, the end of thread N "behind"' "$(state_of "$file" joiner)"
     expect_equal "waiter, in $file" futex "$(state_of "$file" waiter)"
-    for name in left right behind itself orphan reader joiner waiter; do
+    for name in left right behind itself orphan $reader joiner waiter; do
         case " $(functions_of "$file" $name)" in
         *" $name "*) ;;
         *) fail "$name is not in its own stack in $file: $(functions_of "$file" $name)" ;;
@@ -71,7 +77,7 @@ expect_victim plain
 if ! grep -q 'no perf event' plain.err; then
     expect_equal "calls of the runner" 11 "$(thread_of plain runner | grep -c '^go_deeper(')"
     expect_equal "state of the runner" running "$(state_of plain runner)"
-    expect_equal "warnings" "" "$(cat plain.err)"
+    [ -z "$reader" ] || expect_equal "warnings" "" "$(cat plain.err)"
 fi
 for attempt in 1 2 3 4 5 6 7 8 9 10; do
     "$cpprof" dump -p "$process" >again 2>/dev/null
