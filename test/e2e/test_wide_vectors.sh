@@ -14,7 +14,7 @@ for engine in timer perf; do
             LIBPPROF="cpu:1000,engine=$engine,file=$work/$where.pb.gz" "$victims/wide_vectors" $where >said
         expect_equal "status of $where with $engine" 42 "$(tail -n 1 said)"
         raw $where.pb.gz
-        name="work main"
+        name="keep_vectors work main"
         [ $where != exact ] || name=pprof_lost_samples
         # shellcheck disable=SC2086 # one word each
         expect_share "$name of $where with $engine" "$(awk '$1 == "work" { print $2 }' said)" \
