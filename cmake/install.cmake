@@ -1,4 +1,4 @@
-# What an installed libpprof has besides its files: pkg-config, a CMake package, manual pages, the loader's cache, and
+# What an installed libpprof has besides its files: pkg-config, a CMake package, a list of what it consists of, manual pages, the loader's cache, and
 # the Debian packages that `cpack` makes.
 #
 #   components   runtime      libpprof.so.0, libpprof-http.so.0, libpprof-push.so.0
@@ -24,6 +24,8 @@ install(FILES ${CMAKE_BINARY_DIR}/libpprofConfig.cmake ${CMAKE_BINARY_DIR}/libpp
         DESTINATION ${PPROF_CMAKE_DIR} COMPONENT development)
 install(EXPORT libpprof NAMESPACE libpprof:: FILE libpprofTargets.cmake DESTINATION ${PPROF_CMAKE_DIR}
         COMPONENT development)
+
+include(cmake/sbom.cmake)
 
 # ---- Manual pages --------------------------------------------------------------------------------
 

@@ -3,8 +3,9 @@
 # timeout: 300
 # nightly: 2
 #
-# test_install.sh: what `cmake --install` puts somewhere works from there: pkg-config and the CMake package find it, the
-# command finds its library, manual pages are whole and list every option; the Debian packages have what they should.
+# test_install.sh: what `cmake --install` puts somewhere works from there: pkg-config and the CMake package find it, the list of
+# what it needs is the linker's, the command finds its library, manual pages are whole and list every option; the Debian
+# packages have what they should.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need cmake cc readelf
@@ -109,6 +110,30 @@ for program in server server_archive; do
     expect_equal "the program that is linked to libpprof::http" serves "$("consumer/build/$program" 2>server.err)"
 done
 [ ! -e "$BUILD/lib/libpprof_static.a" ] || [ -x consumer/build/static ] || fail "libpprof::static was not exported"
+
+# ---- what it consists of ----
+
+if command -v python3 >/dev/null; then
+    cat >sbom.py <<'PY'
+import json, re, subprocess, sys
+document = json.load(open(sys.argv[1]))
+names = {package["SPDXID"]: package["name"] for package in document["packages"]}
+linked = {(names[r["spdxElementId"]], names[r["relatedSpdxElement"]])
+          for r in document["relationships"] if r["relationshipType"] == "DYNAMIC_LINK"}
+known = {"libz": "zlib", "libpcre2-8": "pcre2", "libprotobuf-c": "protobuf-c", "libdw": "elfutils", "libelf": "elfutils"}
+found = set()
+for file in sys.argv[2:]:
+    part = re.match("[a-z-]*", file.split("/")[-1]).group()
+    for needed in re.findall(r"NEEDED.*\[([^.]*)", subprocess.run(["readelf", "-dW", file], stdout=subprocess.PIPE, text=True).stdout):
+        if needed not in ("libc", "libm", "ld-linux-x86-64", "ld-linux-aarch64") and needed != part:
+            found.add((part, known.get(needed, needed)))
+if document["spdxVersion"] != "SPDX-2.3" or found != linked:
+    sys.exit(f"files need {sorted(found)}, the list says {sorted(linked)}")
+PY
+    # shellcheck disable=SC2046 # words
+    python3 sbom.py "$there/share/libpprof/libpprof.spdx.json" "$there/bin/cpprof" \
+        $(find "$libraries" -name 'libpprof*.so*' -type f) || fail "libpprof.spdx.json is not what is installed"
+fi
 
 # ---- the command ----
 
