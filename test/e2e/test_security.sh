@@ -73,8 +73,8 @@ touches http=127.0.0.1:0
 touches control
 touches push=http://127.0.0.1:1
 sort -u seen >seen.all
-# There is a profile before only if an interval was over in time.
-expect_equal "rows of SECURITY.md that nothing does" "" "$(cut -f 1 table | grep -vxFf seen.all | grep -vx 'looks the profile' | tr '\n' ' ')"
+# There is a profile before only if an interval was over in time, and not every machine has debug files.
+expect_equal "rows of SECURITY.md that nothing does" "" "$(cut -f 1 table | grep -vxFf seen.all | grep -vxE 'looks the profile|reads a debug file' | tr '\n' ' ')"
 ! grep -E '^(executes|connects)' seen.all || fail "the library executes or connects"
 
 "$torture" --library "$library" --options "" --touched -- "$victims/torture" >touched.out
