@@ -9,7 +9,7 @@
  * same or be none. A space that has served for other rules must give the same rule as an empty one.
  *
  * Sources: src/unwind/cfi.c src/unwind/cfi_entry.c src/unwind/expression.c src/unwind/image.c
- * Sources: src/unwind/rebase.c src/unwind/copies.c src/sys/safe_read.c src/modules/loader.c
+ * Sources: src/unwind/rebase.c src/unwind/copies.c src/sys/safe_read.c src/modules/loader.c src/modules/loader_state_glibc.c
  * Sources: src/sys/apart.c src/sys/own_threads.c src/arch/x86_64_apart.S
  * Seeds: images as test/unit/cfi_image.h assembles them, and of real libraries (seeds.c).
  */

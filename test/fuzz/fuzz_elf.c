@@ -4,7 +4,7 @@
  * asked. What is found in an image is found in a file with the same bytes.
  *
  * Sources: src/elf/build_id.c src/sys/own_files.c src/elf/elf.c src/symbol/names.c
- * Sources: src/base/arena.c src/sys/file_calls.c
+ * Sources: src/base/arena.c src/sys/file_calls.c src/sys/file_status_glibc.c
  * Sources: src/base/memory.c src/base/sort.c src/base/text.c src/symbol/extents.c
  * Sources: src/symbol/ifuncs.c
  * Sources: src/symbol/places.c src/elf/relocations.c src/symbol/stubs.c src/sys/safe_read.c

@@ -9,7 +9,7 @@
  *   input   [ bit 0: start with the CFA | expression ... ]
  *
  * Sources: src/unwind/expression.c src/unwind/image.c src/unwind/copies.c src/sys/safe_read.c
- * Sources: src/modules/loader.c
+ * Sources: src/modules/loader.c src/modules/loader_state_glibc.c
  * Sources: src/sys/apart.c src/sys/own_threads.c src/arch/x86_64_apart.S
  * Seeds: the expressions of the PLT, of DRAP frames, of libcrypto's assembler.
  */
