@@ -9,8 +9,9 @@
  *                 the same while the tasks have labels; while the block profile is on, too
  *   begin_end     pprof_task_begin() and pprof_task_end()
  *   first, proto, text, dump
- *                 CPU time of the profile `thread` of 100 000 suspended tasks, 10 frames deep, each at one
- *                 of 50 places: the first one of the process; as profile.proto; with debug=1; with debug=2
+ *                 CPU time of the profile `thread` of 100 000 suspended tasks, 10 frames deep, each
+ *                 at one of 50 places: the first one of the process; as profile.proto; with
+ *                 debug=1; with debug=2
  */
 #include "measure.h"
 

@@ -2,9 +2,9 @@
 //
 // tasks_boost.cc FILE.pb.gz: fibers of Boost.Context, whose waits are in the profiles.
 //
-// The class `task` is the adapter: it owns a boost::context::fiber, knows the fiber's stack since it has
-// allocated it, and tells the library before each switch. A runtime above Boost.Context (Boost.Fiber's
-// schedulers, too) makes the four calls where it makes its own.
+// The class `task` is the adapter: it owns a boost::context::fiber, knows the fiber's stack since
+// it has allocated it, and tells the library before each switch. A runtime above Boost.Context
+// (Boost.Fiber's schedulers, too) makes the four calls where it makes its own.
 //
 //   c++ -std=c++17 tasks_boost.cc -lpprof -lboost_context -o tasks && ./tasks /tmp/tasks.pb.gz
 #include <pprof_task.h>

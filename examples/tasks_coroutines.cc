@@ -2,9 +2,10 @@
 //
 // tasks_coroutines.cc FILE.pb.gz: C++20 coroutines, whose waits are in the profiles.
 //
-// Such a coroutine has no stack, only a frame on the heap, and a frame does not say who awaits it. So the
-// promises cooperate: each has a pprof_task_frame, which says where its coroutine goes on, and which frame
-// goes on after it. The chain from the innermost one is the stack that the profile shows.
+// Such a coroutine has no stack, only a frame on the heap, and a frame does not say who awaits it.
+// So the promises cooperate: each has a pprof_task_frame, which says where its coroutine goes on,
+// and which frame goes on after it. The chain from the innermost one is the stack that the profile
+// shows.
 //
 //   main --spawn--> serve ..co_await..> handle ..co_await..> request
 //                   frame <------------ frame <------------- pprof_task_suspend_in()

@@ -2,16 +2,17 @@
  *
  * tasks_ucontext.c FILE.pb.gz: coroutines by swapcontext(3), whose waits are in the profiles.
  *
- * The runtime below has what every such runtime has: an object for each coroutine, with its stack, and two
- * functions that switch. Four calls tell the library: pprof_task_begin() where a coroutine is made,
- * pprof_task_resume() before the switch to it, pprof_task_suspend() before the switch away from it, and
- * pprof_task_end() before its stack is freed. What saves the registers does not matter: swapcontext() here,
- * assembler in libco, libaco, libtask and others.
+ * The runtime below has what every such runtime has: an object for each coroutine, with its stack,
+ * and two functions that switch. Four calls tell the library: pprof_task_begin() where a coroutine
+ * is made, pprof_task_resume() before the switch to it, pprof_task_suspend() before the switch away
+ * from it, and pprof_task_end() before its stack is freed. What saves the registers does not
+ * matter: swapcontext() here, assembler in libco, libaco, libtask and others.
  *
- * The program: a server with a coroutine for each of a hundred sessions. All wait, most for requests, some
- * for the database, and the profile says which and where.
+ * The program: a server with a coroutine for each of a hundred sessions. All wait, most for
+ * requests, some for the database, and the profile says which and where.
  *
- *   cc tasks_ucontext.c -lpprof -o tasks && ./tasks /tmp/tasks.pb.gz && go tool pprof -top -cum /tmp/tasks.pb.gz
+ *   cc tasks_ucontext.c -lpprof -o tasks && ./tasks /tmp/tasks.pb.gz
+ *   go tool pprof -top -cum /tmp/tasks.pb.gz
  */
 #include <pprof_task.h>
 

@@ -2,23 +2,25 @@
  *
  * pprof_task.h: shows the tasks of a runtime (coroutines, fibers, green threads) in the profiles.
  *
- * A task has a stack, or frames, of its own, and runs on any thread. The runtime embeds a pprof_task in
- * its own object for the task, and says when the task begins, is suspended, goes on, and ends:
+ * A task has a stack, or frames, of its own, and runs on any thread. The runtime embeds a
+ * pprof_task in its own object for the task, and says when the task begins, is suspended, goes on,
+ * and ends:
  *
  *     pprof_task_begin ----> suspended --pprof_task_resume--> runs ----pprof_task_end-->
  *                                ^                             |
  *                                +------pprof_task_suspend-----+
  *
- * Then each task is in the profile `thread` [runtime/pprof goroutine], where it waits, with its labels;
- * waits of tasks are in the profile `block`; and labels move with the task from thread to thread. CPU
- * profiles need none of this. docs/TASKS.md has the whole, and how runtimes call it.
+ * Then each task is in the profile `thread` [runtime/pprof goroutine], where it waits, with its
+ * labels; waits of tasks are in the profile `block`; and labels move with the task from thread to
+ * thread. CPU profiles need none of this. docs/TASKS.md has the whole, and how runtimes call it.
  *
- * Suspending and resuming are inline functions that store a few words. They call the library only if the
- * program has labels, or the block profile is on.
+ * Suspending and resuming are inline functions that store a few words. They call the library only
+ * if the program has labels, or the block profile is on.
  *
- * All functions: a task belongs to one caller at a time, as it does in a runtime that switches to it;
- * different tasks may be used by different threads at the same time. None is async-signal-safe, since a
- * handler must not switch tasks; none fails in a way that would keep the runtime from going on.
+ * All functions: a task belongs to one caller at a time, as it does in a runtime that switches to
+ * it; different tasks may be used by different threads at the same time. None is async-signal-safe,
+ * since a handler must not switch tasks; none fails in a way that would keep the runtime from going
+ * on.
  */
 #ifndef PPROF_TASK_H
 #define PPROF_TASK_H
@@ -42,9 +44,9 @@ typedef struct pprof_task_frame {
 } pprof_task_frame;
 
 /*
- * A task. All members are the library's. It need not be initialized before pprof_task_begin(), must not
- * move, and may be freed once pprof_task_end() has returned. The first 64 bytes are those that a switch
- * uses.
+ * A task. All members are the library's. It need not be initialized before pprof_task_begin(), must
+ * not move, and may be freed once pprof_task_end() has returned. The first 64 bytes are those that
+ * a switch uses.
  */
 typedef struct pprof_task {
     uint32_t sequence_;    /* odd while the task runs */
@@ -67,17 +69,18 @@ typedef struct pprof_task {
 } pprof_task;
 
 /*
- * size         sizeof(pprof_task_options), so that members can be added later. All others may be 0.
+ * size         sizeof(pprof_task_options), so that members can be added later. Others may be 0.
  * stack, stack_size
- *              the memory of the task's stack, without guard pages. 0: the task has none, or uses one that
- *              others use, too: then its profile has only the PC, or its frames.
- * entry        the function that the task begins with: shown until the task is suspended for the first time
+ *              the memory of the task's stack, without guard pages. 0: the task has none, or uses
+ *              one that others use, too: then its profile has only the PC, or its frames.
+ * entry        the function that the task begins with: shown until the task is suspended for the
+ *              first time
  * name         is shown in texts; must stay until the task ends
- * creator      the task that begins this one; NULL: the calling thread does, or that is not known
- * created_at   the address to which the runtime's function that makes tasks returns; shown as "created by".
- *              0: the caller of pprof_task_begin()
- * labels       of the task, which keeps a reference; NULL: those of the calling thread, as a thread inherits
- *              them
+ * creator      the task that begins this one; NULL: the calling thread does, or it is not known
+ * created_at   the address to which the runtime's function that makes tasks returns; shown as
+ *              "created by". 0: the caller of pprof_task_begin()
+ * labels       of the task, which keeps a reference; NULL: those of the calling thread, as a thread
+ *              inherits them
  */
 typedef struct pprof_task_options {
     size_t size;
@@ -96,9 +99,10 @@ PPROF_API void pprof_task_suspending(pprof_task *task);
 PPROF_API void pprof_task_resumed(pprof_task *task);
 
 /*
- * Ends a task that is suspended, or that runs on the calling thread, which then has its own labels again.
- * When it returns, the library does not look at the task and its stack any more: it waits for a profile
- * that does. Some 20 ns. NULL, and a task whose pprof_task_begin() has failed, are ignored.
+ * Ends a task that is suspended, or that runs on the calling thread, which then has its own labels
+ * again. When it returns, the library does not look at the task and its stack any more: it waits
+ * for a profile that does. Some 20 ns. NULL, and a task whose pprof_task_begin() has failed, are
+ * ignored.
  */
 PPROF_API void pprof_task_end(pprof_task *task);
 
@@ -122,9 +126,9 @@ PPROF_API size_t pprof_task_count(void);
 #define PPROF_TASK_SET(member, value) __atomic_store_n(&(member), (value), __ATOMIC_RELAXED)
 
 /*
- * Begins a task, which is suspended and goes on with pprof_task_resume(). `options` may be NULL, and is
- * not used after the return. Some 30 ns. 0, or -EINVAL: `task` is NULL, or the size is not one of this
- * structure; the task is then in no profile, and all other calls ignore it.
+ * Begins a task, which is suspended and goes on with pprof_task_resume(). `options` may be NULL,
+ * and is not used after the return. Some 30 ns. 0, or -EINVAL: `task` is NULL, or the size is not
+ * one of this structure; the task is then in no profile, and all other calls ignore it.
  */
 PPROF_TASK_INLINE int pprof_task_begin(pprof_task *task, const pprof_task_options *options)
 {
@@ -135,13 +139,13 @@ PPROF_TASK_INLINE int pprof_task_begin(pprof_task *task, const pprof_task_option
 }
 
 /*
- * The task is about to be suspended, and will go on at `pc` with these registers. `pc` is that of the code
- * that calls the runtime's switch: an address to which a call returns, with SP and frame pointer as that code
- * has them after the return. `fp` 0: not known.
+ * The task is about to be suspended, and will go on at `pc` with these registers. `pc` is that of
+ * the code that calls the runtime's switch: an address to which a call returns, with SP and frame
+ * pointer as that code has them after the return. `fp` 0: not known.
  *
- * `why` says what the task waits for, in a word or two ("channel", "sleep"), and must stay as long as the
- * program. NULL: it waits for nothing, only for a thread that runs it; such waits are not in the block
- * profile.
+ * `why` says what the task waits for, in a word or two ("channel", "sleep"), and must stay as long
+ * as the program. NULL: it waits for nothing, only for a thread that runs it; such waits are not in
+ * the block profile.
  */
 PPROF_TASK_INLINE void pprof_task_suspend_at(pprof_task *task, uintptr_t pc, uintptr_t sp,
                                              uintptr_t fp, uintptr_t bx, const char *why)
@@ -178,9 +182,9 @@ PPROF_TASK_INLINE void pprof_task_suspend_in(pprof_task *task, const pprof_task_
 
 #if defined(PPROF_TASK_HERE)
 /*
- * The task is about to be suspended in the function that calls this one, before that function returns. It
- * then calls the runtime's switch, whichever way that saves registers: the profile shows the stack from
- * this function on.
+ * The task is about to be suspended in the function that calls this one, before that function
+ * returns. It then calls the runtime's switch, whichever way that saves registers: the profile
+ * shows the stack from this function on.
  */
 PPROF_TASK_INLINE void pprof_task_suspend(pprof_task *task, const char *why)
 {

@@ -3,7 +3,7 @@
  * coroutine_snapshot.c: walks the stack of each suspended coroutine, and keeps each stack once.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Tested by: e2e.tasks, stress.tasks
+ * Tested by: unit.coroutines, e2e.tasks, stress.tasks
  */
 #include "threads/coroutine_snapshot.h"
 

@@ -5,7 +5,7 @@
  * Zone: NORMAL, and the fatal-signal writer.
  * Locks: one for each shard.
  * Owns: the shards.
- * Tested by: interleave.coroutines, e2e.tasks, stress.tasks
+ * Tested by: unit.coroutines, interleave.coroutines, stress.tasks
  */
 #include "threads/coroutines.h"
 

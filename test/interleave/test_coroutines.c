@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_coroutines.c: whoever reads a suspended coroutine has the words and the stack of one suspension, or
- * nothing; also if another thread resumes it than the one that has suspended it.
+ * test_coroutines.c: whoever reads a suspended coroutine has the words and the stack of one
+ * suspension, or nothing; also if another thread resumes it than the one that has suspended it.
  */
 #include <setjmp.h>
 #include <stdarg.h>

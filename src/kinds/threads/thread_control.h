@@ -22,7 +22,7 @@ bool pp_thread_control_prepare(void);
 
 /* The number of the program's threads that live. Where a sandbox forbids to look, 1. */
 size_t pp_thread_control_count(void);
-/* The same with the tasks of the program's runtime (threads/coroutines.h): as many as `thread` has. */
+/* The same with the tasks of the program's runtime: as many as the profile `thread` has. */
 size_t pp_thread_control_count_all(void);
 
 /* Write the profile `name` ("thread" or "goroutine"), or `threadcreate`. debug 2 and above: the

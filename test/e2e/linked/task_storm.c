@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * task_storm.c [SNAPSHOTS]: four threads switch a thousand tasks as fast as they can, move them among
- * each other, end some and begin others, while the main thread looks. Each look must have each task that
- * lives all the while exactly once, with its own stack and its own labels.
+ * task_storm.c [SNAPSHOTS]: four threads switch a thousand tasks as fast as they can, move them
+ * among each other, end some and begin others, while the main thread looks. Each look must have
+ * each task that lives all the while exactly once, with its own stack and its own labels.
  *
- * A task's number is in its label, and in its stack: task n waits below n % DEPTHS frames of `deeper`, and
- * below `even` or `odd`.
+ * A task's number is in its label, and in its stack: task n waits below n % DEPTHS frames of
+ * `deeper`, and below `even` or `odd`.
  *
  * Libc: glibc
  */

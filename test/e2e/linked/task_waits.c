@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * task_waits.c FOLDER: fibers that wait, at a block rate of 1, and one whose wait goes on; and two threads
- * that hand a fiber to each other. Prints how long the waits were.
+ * task_waits.c FOLDER: fibers that wait, at a block rate of 1, and one whose wait goes on; and two
+ * threads that hand a fiber to each other. Prints how long the waits were.
  *
  * Libc: glibc
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tasks.c FOLDER: tasks that wait in known places; writes what the profile of threads says of them to
- * files in FOLDER, and checks the records by itself.
+ * tasks.c FOLDER: tasks that wait in known places; writes what the profile of threads says of them
+ * to files in FOLDER, and checks the records by itself.
  *
  * Libc: glibc
  */
