@@ -31,7 +31,7 @@ enum { STACK_BYTES = 32 * 1024 };
 
 typedef struct coroutine {
     pprof_task task;
-    ucontext_t context, *caller;
+    ucontext_t context, caller;
     void (*body)(struct coroutine *self);
     void *stack;
     bool done;
@@ -46,24 +46,22 @@ static void enter(void)
     self->body(self);
     self->done = true;
     pprof_task_end(&self->task);
-    setcontext(self->caller);
+    setcontext(&self->caller);
 }
 
 /* Runs the coroutine until it waits, or is done. */
 static void co_resume(coroutine *c)
 {
-    ucontext_t here;
-    c->caller = &here;
     entering = c;
     pprof_task_resume(&c->task);
-    swapcontext(&here, &c->context);
+    swapcontext(&c->caller, &c->context);
 }
 
 /* Called by the coroutine itself: waits for `what`. */
 static void co_wait(coroutine *self, const char *what)
 {
     pprof_task_suspend(&self->task, what);
-    swapcontext(&self->context, self->caller);
+    swapcontext(&self->context, &self->caller);
 }
 
 static coroutine *co_new(void (*body)(coroutine *self), const char *name)
