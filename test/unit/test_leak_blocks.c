@@ -202,12 +202,56 @@ static void threads_are_in_doubt(void **state)
     }
 }
 
+/* Addresses far apart, and between them: words between the two places of blocks are none. */
+static void blocks_are_in_two_places(void **state)
+{
+    (void)state;
+    const uintptr_t low = UINT64_C(0x550000000000);
+    const uintptr_t places[] = {low, low + 4096 * 7, somewhere, somewhere + 64, somewhere + 4096};
+    enum { COUNT = sizeof places / sizeof *places };
+    scene s = {.count = 0};
+    for (unsigned i = 0; i < COUNT; i++) {
+        add(&s, places[i], 64, 0x3000);
+    }
+    begin(&s);
+    look(&s, outside, low - 1);
+    look(&s, outside, places[1] + 65);
+    look(&s, outside, somewhere - 1);
+    look(&s, outside, somewhere + 4096 + 65);
+    pp_leak_blocks_end(&s.blocks);
+    assert_int_equal(s.blocks.candidates, COUNT);
+    for (unsigned i = COUNT; i-- > 0;) {
+        assert_int_equal(pp_leak_blocks_begin(&s.blocks, &s.of_pass), 0);
+        look(&s, outside, places[i] + (i % 2 == 0 ? 64 : 0) - (i == 2));
+        pp_leak_blocks_end(&s.blocks);
+        assert_true(s.blocks.list[i].reached);
+        assert_int_equal(s.blocks.candidates, i);
+    }
+    end(&s);
+}
+
+/* A block that the table still has under a larger one: the inner one has its addresses. */
+static void blocks_overlap(void **state)
+{
+    (void)state;
+    scene s = {.count = 0};
+    add(&s, somewhere, 4096, 0x3000);
+    add(&s, somewhere + 256, 64, 0x3000);
+    begin(&s);
+    look(&s, outside, somewhere + 8);
+    look(&s, outside, somewhere + 300);
+    pp_leak_blocks_end(&s.blocks);
+    assert_int_equal(s.blocks.candidates, 0);
+    end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_addresses),  cmocka_unit_test(an_address_is_of_one_block),
         cmocka_unit_test(edges_are_followed),   cmocka_unit_test(free_memory_does_not_count),
-        cmocka_unit_test(threads_are_in_doubt),
+        cmocka_unit_test(threads_are_in_doubt), cmocka_unit_test(blocks_are_in_two_places),
+        cmocka_unit_test(blocks_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,6 +115,44 @@ static bool index_block(pp_leak_blocks *blocks, uint32_t i, pp_arena *arena)
     return true;
 }
 
+/* The index of the block after the largest gap; the count if there is none. */
+static uint32_t find_gap(const pp_leak_blocks *blocks)
+{
+    uint32_t after = blocks->count;
+    uintptr_t largest = 0;
+    uintptr_t limit = blocks->count > 0 ? last_byte(&blocks->list[0]) + 1 : 0;
+    for (uint32_t i = 1; i < blocks->count; i++) {
+        const pp_leak_block *block = &blocks->list[i];
+        if (block->start > limit && block->start - limit > largest) {
+            largest = block->start - limit;
+            after = i;
+        }
+        limit = last_byte(block) + 1 > limit ? last_byte(block) + 1 : limit;
+    }
+    return after;
+}
+
+/* The span has the address just after the last block. */
+static pp_leak_near near_of(const pp_leak_blocks *blocks, uint32_t from, uint32_t limit)
+{
+    pp_leak_near near = {.lowest = UINTPTR_MAX};
+    for (uint32_t i = from; i < limit; i++) {
+        near.lowest = i == from ? blocks->list[i].start : near.lowest;
+        uintptr_t span = last_byte(&blocks->list[i]) + 1 - near.lowest;
+        near.span = span > near.span ? span : near.span;
+    }
+    return near;
+}
+
+/* An allocator's memory is mostly in two places, the program break and mappings, with most of the
+ * address space between them, where random words may point to. */
+static void find_near(pp_leak_blocks *blocks)
+{
+    uint32_t gap = find_gap(blocks);
+    blocks->near[0] = near_of(blocks, 0, gap);
+    blocks->near[1] = near_of(blocks, gap, blocks->count);
+}
+
 int pp_leak_blocks_read(pp_leak_blocks *blocks, pp_arena *arena)
 {
     pp_arena work = PP_ARENA_INIT;
@@ -136,10 +174,7 @@ int pp_leak_blocks_read(pp_leak_blocks *blocks, pp_arena *arena)
             return -ENOMEM;
         }
     }
-    if (blocks->count > 0) {
-        blocks->lowest = blocks->list[0].start;
-        blocks->span = last_byte(&blocks->list[blocks->count - 1]) + 1 - blocks->lowest;
-    }
+    find_near(blocks);
     blocks->candidates = blocks->count;
     return 0;
 }
@@ -184,12 +219,16 @@ static uint32_t find_start(const pp_leak_blocks *blocks, uintptr_t address)
     return last_start(blocks, first - 1, address);
 }
 
-/* The block if it has the address, or ends there; else NULL. */
-static pp_leak_block *block_at(const pp_leak_blocks *blocks, uint32_t index, uintptr_t address)
+/* Whether the block has the address, or ends there. */
+static bool has_address(const pp_leak_blocks *blocks, uint32_t index, uintptr_t address)
 {
-    pp_leak_block *block = index != NONE ? &blocks->list[index] : NULL;
-    bool fits = block != NULL && address >= block->start && address - block->start <= block->size;
-    return fits ? block : NULL;
+    const pp_leak_block *block = index != NONE ? &blocks->list[index] : NULL;
+    return block != NULL && address >= block->start && address - block->start <= block->size;
+}
+
+static bool has_end(const pp_leak_blocks *blocks, uint32_t index, uintptr_t address)
+{
+    return address - blocks->list[index].start == blocks->list[index].size;
 }
 
 static bool has_candidate(const pp_leak_blocks *blocks, uintptr_t address)
@@ -199,32 +238,63 @@ static bool has_candidate(const pp_leak_blocks *blocks, uintptr_t address)
     return pages != NULL && pages->bits[page / 64] >> page % 64 & 1;
 }
 
-/* The block that the address refers to, if it is not reached yet; else NULL. */
-static pp_leak_block *find_target(const pp_leak_blocks *blocks, uintptr_t address)
+/* A block may end with its page. */
+static bool ends_page_of_candidate(const pp_leak_blocks *blocks, uintptr_t address)
 {
-    uint32_t index = NONE;
-    if (has_candidate(blocks, address)) {
-        index = find_start(blocks, address);
-    } else if (address % PAGE == 0 && has_candidate(blocks, address - 1)) {
-        index = find_start(blocks, address - 1); /* a block may end with its page */
-    }
-    bool is_reached = index != NONE && blocks->starts[index] & is_reached_bit;
-    return is_reached ? NULL : block_at(blocks, index, address);
+    return address % PAGE == 0 && has_candidate(blocks, address - 1);
 }
 
-/* The block that has the address; NULL: none. Words are looked at in the order of their addresses,
- * mostly: so the search goes on from the last block. */
-static pp_leak_block *find_holder(pp_leak_blocks *blocks, uintptr_t address)
+/* Remembers the block for addresses that no block after it has. */
+static void remember(const pp_leak_blocks *blocks, uint32_t index, pp_leak_last *last)
 {
-    uint32_t at = blocks->holder;
+    const pp_leak_block *block = &blocks->list[index];
+    uint64_t bytes = block->size;
+    if (index + 1 < blocks->count && start_of(blocks, index + 1) - block->start < bytes) {
+        bytes = start_of(blocks, index + 1) - block->start;
+    }
+    *last = (pp_leak_last){block->start, bytes, index};
+}
+
+static bool is_in_last(const pp_leak_last *last, uintptr_t address)
+{
+    return address - last->start < last->bytes;
+}
+
+static bool is_reached(const pp_leak_blocks *blocks, uint32_t index)
+{
+    return (blocks->starts[index] & is_reached_bit) != 0;
+}
+
+/* The block that the address refers to, if it is not reached yet; else NONE. The address is in a page
+ * with candidates, or just after one. */
+static uint32_t find_target(pp_leak_blocks *blocks, uintptr_t address)
+{
+    if (is_in_last(&blocks->target, address)) {
+        return is_reached(blocks, blocks->target.index) ? NONE : blocks->target.index;
+    }
+    uint32_t index = find_start(blocks, has_candidate(blocks, address) ? address : address - 1);
+    if (index == NONE || is_reached(blocks, index) || !has_address(blocks, index, address)) {
+        return NONE;
+    }
+    remember(blocks, index, &blocks->target);
+    return index;
+}
+
+/* The block that has the address; NONE: none. Words are looked at in the order of their addresses,
+ * mostly: so the search goes on from the last block. */
+static uint32_t find_holder(pp_leak_blocks *blocks, uintptr_t address)
+{
+    uint32_t at = blocks->holder.index;
+    if (is_in_last(&blocks->holder, address)) {
+        return at;
+    }
     at = at < blocks->count && start_of(blocks, at) <= address ? last_start(blocks, at, address)
                                                                : find_start(blocks, address);
-    pp_leak_block *block = block_at(blocks, at, address);
-    if (block == NULL || address - block->start >= block->size) {
-        return NULL; /* before it, or after its end */
+    if (!has_address(blocks, at, address) || has_end(blocks, at, address)) {
+        return NONE;
     }
-    blocks->holder = at;
-    return block;
+    remember(blocks, at, &blocks->holder);
+    return at;
 }
 
 /* Memory of the allocator outside of all blocks. An allocator shares no page with others. */
@@ -239,11 +309,6 @@ static bool is_free_memory(const pp_leak_blocks *blocks, uintptr_t address)
 }
 
 /* ---- marking ---- */
-
-static uint32_t index_of(const pp_leak_blocks *blocks, const pp_leak_block *block)
-{
-    return (uint32_t)(block - blocks->list);
-}
 
 void pp_leak_blocks_reach(pp_leak_blocks *blocks, uint32_t index)
 {
@@ -262,11 +327,12 @@ const pp_leak_edge *pp_leak_blocks_edge(const pp_leak_blocks *blocks, uint32_t e
 }
 
 /* Without memory for an edge, its target counts as reached. */
-static void add_edge(pp_leak_blocks *blocks, pp_leak_block *from, const pp_leak_block *to)
+static void add_edge(pp_leak_blocks *blocks, uint32_t from, uint32_t to)
 {
+    uint32_t *first = &blocks->list[from].first_edge;
     uint32_t edge = blocks->edge_count + 1;
-    const pp_leak_edge *last = pp_leak_blocks_edge(blocks, from->first_edge);
-    if (last != NULL && last->to == index_of(blocks, to)) {
+    const pp_leak_edge *last = pp_leak_blocks_edge(blocks, *first);
+    if (last != NULL && last->to == to) {
         return; /* a block often has the same pointer several times in a row */
     }
     pp_leak_edge **part = &blocks->edges[edge >> EDGE_SHIFT];
@@ -274,25 +340,24 @@ static void add_edge(pp_leak_blocks *blocks, pp_leak_block *from, const pp_leak_
         *part = pp_arena_array(blocks->of_pass, EDGES, sizeof **part);
     }
     if (*part == NULL || edge == UINT32_MAX) {
-        pp_leak_blocks_reach(blocks, index_of(blocks, to));
+        pp_leak_blocks_reach(blocks, to);
         return;
     }
-    (*part)[edge & (EDGES - 1)] =
-        (pp_leak_edge){.next = from->first_edge, .to = index_of(blocks, to)};
-    from->first_edge = edge;
+    (*part)[edge & (EDGES - 1)] = (pp_leak_edge){.next = *first, .to = to};
+    *first = edge;
     blocks->edge_count = edge;
 }
 
 /* The word at `place` is the address of a candidate. */
-static void refer(pp_leak_blocks *blocks, uintptr_t place, pp_leak_block *to)
+static void refer(pp_leak_blocks *blocks, uintptr_t place, uint32_t to)
 {
-    pp_leak_block *from = find_holder(blocks, place);
-    if (from == NULL) {
+    uint32_t from = find_holder(blocks, place);
+    if (from == NONE) {
         if (!is_free_memory(blocks, place)) {
-            pp_leak_blocks_reach(blocks, index_of(blocks, to));
+            pp_leak_blocks_reach(blocks, to);
         }
-    } else if (from->reached) {
-        pp_leak_blocks_reach(blocks, index_of(blocks, to));
+    } else if (is_reached(blocks, from)) {
+        pp_leak_blocks_reach(blocks, to);
     } else if (from != to) {
         add_edge(blocks, from, to);
     }
@@ -301,15 +366,23 @@ static void refer(pp_leak_blocks *blocks, uintptr_t place, pp_leak_block *to)
 void pp_leak_blocks_look(void *of_blocks, uintptr_t address, const uint64_t *words, size_t count)
 {
     pp_leak_blocks *blocks = of_blocks;
-    const uintptr_t lowest = blocks->lowest;
-    const uintptr_t span = blocks->span;
+    const pp_leak_near low = blocks->near[0];
+    const pp_leak_near high = blocks->near[1];
+    uintptr_t bare = UINTPTR_MAX; /* the last page without candidates that a word had */
     for (size_t i = 0; i < count; i++) {
         uintptr_t word = words[i] & address_mask;
-        if (pp_likely(word - lowest > span)) {
+        if (pp_likely(word - low.lowest > low.span && word - high.lowest > high.span)) {
             continue;
         }
-        pp_leak_block *to = find_target(blocks, word);
-        if (to != NULL) {
+        if (word >> PAGE_SHIFT == bare && word % PAGE != 0) {
+            continue;
+        }
+        if (!has_candidate(blocks, word) && !ends_page_of_candidate(blocks, word)) {
+            bare = word >> PAGE_SHIFT;
+            continue;
+        }
+        uint32_t to = find_target(blocks, word);
+        if (to != NONE) {
             refer(blocks, address + i * sizeof *words, to);
         }
     }
@@ -340,7 +413,6 @@ int pp_leak_blocks_begin(pp_leak_blocks *blocks, pp_arena *of_pass)
     blocks->of_pass = of_pass;
     blocks->edge_count = 0;
     blocks->reached = 0;
-    blocks->holder = 0;
     blocks->edges = pp_arena_array(of_pass, EDGE_PARTS, sizeof(pp_leak_edge *));
     if (blocks->edges == NULL) {
         return -ENOMEM;

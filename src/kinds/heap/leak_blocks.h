@@ -44,6 +44,18 @@ typedef struct pp_leak_edge {
 
 struct pp_leak_pages; /* a GiB of the index */
 
+/* Where blocks are: addresses from `lowest` to `lowest + span`. */
+typedef struct pp_leak_near {
+    uintptr_t lowest, span;
+} pp_leak_near;
+
+/* The last block that was found: the `bytes` from `start` on are addresses of no other block. */
+typedef struct pp_leak_last {
+    uintptr_t start;
+    uint64_t bytes;
+    uint32_t index;
+} pp_leak_last;
+
 typedef struct pp_leak_blocks {
     pp_leak_block *list; /* ascending */
     uint64_t *
@@ -55,9 +67,10 @@ typedef struct pp_leak_blocks {
     bool complete;
     uintptr_t break_start, break_limit; /* the allocator's, if `complete` */
     struct pp_leak_pages **index;
-    uintptr_t lowest, span;
-    uint32_t holder;  /* the block that had the last reference */
-    uint32_t reached; /* list of blocks whose edges are to be followed */
+    pp_leak_near near[2]; /* before and after the largest gap between two blocks */
+    pp_leak_last target;  /* of the last reference */
+    pp_leak_last holder;  /* the block that had it */
+    uint32_t reached;     /* list of blocks whose edges are to be followed */
     pp_leak_edge **edges;
     uint32_t edge_count;
     bool edges_failed;
