@@ -14,6 +14,8 @@
 
 #include "pprof.h"
 
+#include <string.h>
+
 enum { OUTERMOST = 2 /* frames: _start and its callee, or clone and its callee */ };
 
 typedef struct graph {
@@ -89,19 +91,60 @@ static int compare_stacks(const void *a, const void *b, void *of_blocks)
 
 /* ---- threads ---- */
 
-static bool is_root_of(const pp_thread_row *row, const pp_trie_stack *stack)
+/* The outermost frames of threads by pthread_create, which are the C library's; 0: not known yet. */
+static uintptr_t created_root[OUTERMOST];
+
+static void learn_root(const pp_threads *threads)
 {
-    for (uint32_t i = 1; i <= OUTERMOST; i++) {
-        if (row->depth < i || stack->depth < i ||
-            row->pc[row->depth - i] != stack->pc[stack->depth - i]) {
-            return false;
+    for (size_t i = 0; i < threads->count; i++) {
+        const pp_thread_row *row = &threads->rows[i];
+        if (row->whole && row->entry != 0 && row->depth >= OUTERMOST) {
+            memcpy(created_root, row->pc + row->depth - OUTERMOST, sizeof created_root);
+            return;
         }
     }
-    return true;
 }
 
-/* The other threads that may hold a block that was allocated there. A stack that is not whole may
- * be of any thread. */
+/* A thread that runs has no stack here, but may be known to be by pthread_create. */
+static bool is_by_create(const pp_thread_row *row)
+{
+    return !row->whole && row->entry != 0 && created_root[0] != 0;
+}
+
+/* NULL: not known, or there are not so many frames. */
+static const uintptr_t *root_of(const pp_thread_row *row)
+{
+    if (is_by_create(row)) {
+        return created_root;
+    }
+    return row->whole && row->depth >= OUTERMOST ? row->pc + row->depth - OUTERMOST : NULL;
+}
+
+static bool is_root_of(const pp_thread_row *row, const pp_trie_stack *stack)
+{
+    const uintptr_t *root = root_of(row);
+    return root != NULL && stack->depth >= OUTERMOST &&
+           memcmp(root, stack->pc + stack->depth - OUTERMOST, sizeof created_root) == 0;
+}
+
+static bool is_unknown(const pp_thread_row *row)
+{
+    return !row->whole && !is_by_create(row);
+}
+
+static bool any_is_unknown(const pp_threads *threads)
+{
+    learn_root(threads);
+    for (size_t i = 1; i < threads->count; i++) {
+        if (is_unknown(&threads->rows[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The other threads that may hold a block that was allocated there. A thread with unknown frames may
+ * hold a block of any place. */
 static uint32_t count_holders(const pp_threads *threads, const pp_trie_stack *stack)
 {
     uint32_t holders = 0;
@@ -112,7 +155,7 @@ static uint32_t count_holders(const pp_threads *threads, const pp_trie_stack *st
         bool same = is_root_of(row, stack);
         known |= same;
         holders += i > 0 && same;
-        unknown += i > 0 && !row->whole;
+        unknown += i > 0 && is_unknown(row);
     }
     uint32_t others = threads->count > 0 ? (uint32_t)threads->count - 1 : 0;
     return known ? holders + unknown : others;
@@ -135,6 +178,7 @@ uint32_t pp_leak_doubts_leave_out_of(pp_leak_blocks *blocks, const pp_threads *t
         return before;
     }
     find_heads(&g);
+    learn_root(threads);
     pp_sort(g.heads, g.head_count, sizeof *g.heads, compare_stacks, blocks);
     for (uint32_t first = 0, last = 0; first < g.head_count; first = last) {
         const pp_trie_stack *stack = stack_of(blocks, g.heads[first]);
@@ -157,16 +201,29 @@ void pp_leak_doubts_permit(bool look)
     __atomic_store_n(&may_look, look, __ATOMIC_RELAXED);
 }
 
+/* Threads that run are asked only if they have to be: on a busy machine their answers take long. */
+static void read_threads(pp_threads_wish *wish, pp_arena *arena, pp_threads *threads)
+{
+    for (int asks = 0; asks < 2; asks++) {
+        pp_threads_release(threads);
+        wish->asks_none = asks == 0;
+        int error = pp_threads_snapshot(wish, arena, threads);
+        if (error != 0 || !any_is_unknown(threads)) {
+            return; /* those that are not read are unseen */
+        }
+    }
+}
+
 uint32_t pp_leak_doubts_leave_out(pp_leak_blocks *blocks, pp_arena *arena)
 {
     pp_threads threads = {.count = 0};
     uintptr_t *pcs = pp_arena_array(arena, PPROF_MAX_STACK, sizeof *pcs);
     if (pcs != NULL) {
-        const pp_threads_wish wish = {.pc = pcs,
-                                      .depth = (uint32_t)pp_callers_uncut(0, pcs, PPROF_MAX_STACK),
-                                      .alone = !__atomic_load_n(&may_look, __ATOMIC_RELAXED),
-                                      .with_stacks = true};
-        (void)pp_threads_snapshot(&wish, arena, &threads); /* else they are unseen */
+        pp_threads_wish wish = {.pc = pcs,
+                                .depth = (uint32_t)pp_callers_uncut(0, pcs, PPROF_MAX_STACK),
+                                .alone = !__atomic_load_n(&may_look, __ATOMIC_RELAXED),
+                                .with_stacks = true};
+        read_threads(&wish, arena, &threads);
     }
     size_t all = pp_tasks_count();
     size_t seen = threads.count > 0 ? threads.count : 1;
