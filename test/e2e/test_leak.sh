@@ -44,27 +44,33 @@ expect_equal "sample types" "leaked_objects/count leaked_space/bytes[dflt]" \
 expect_equal "period type" "PeriodType: space bytes" "$(grep '^PeriodType' end.pb.gz.raw)"
 expect_equal "period" "Period: 1" "$(grep '^Period:' end.pb.gz.raw)"
 ! grep -q '^Duration' end.pb.gz.raw || fail "a leak profile has no duration"
-grep -q 'age:\[0 seconds\]\|age:\[0\]' end.pb.gz.raw || fail "no label age: $(grep -A 3 '^Samples' end.pb.gz.raw)"
+grep -Eq 'age:\[[0-9]+( seconds)?\]' end.pb.gz.raw || fail "no label age: $(grep -A 3 '^Samples' end.pb.gz.raw)"
 grep -q 'unreferenced:\[100 percent\]' end.pb.gz.raw || fail "no label unreferenced"
+in_read() { # PROCESS THREADS
+    [ "$(cat "/proc/$1"/task/*/syscall | grep -c '^[0-9]* 0x0 0x[0-9a-f]* 0x1 ')" -eq "$2" ]
+}
+
 # While it runs, asked by a thread of the library: what may be in a register of a waiting thread is left out, and said.
-live() { # MODE LEAST
+live() { # MODE LEAST THREADS
     rm -f live.pb.gz input
     mkfifo input
-    preload "leak:1,http=unix:$work/socket" "$victims/leaks" "$1" <input >live.said 2>live.err &
+    env LIBPPROF="leak:1,http=unix:$work/socket" LD_PRELOAD="$library" "$victims/leaks" "$1" <input >live.said 2>live.err &
     process=$!
     started="$started $process"
     exec 9>input
     wait_until has_line live.said 'done'
+    wait_until in_read $process "$3"
     timeout 60 "$BUILD/bin/cpprof" merge -o live.pb.gz "unix:$work/socket:/debug/pprof/leak" || fail "$1: no profile"
     ends_with 0 $process
     raw live.pb.gz
     compare live.said live.pb.gz.raw "$2"
     comments live.pb.gz.raw | grep -q 'read 3 times' || fail "$1: $(comments live.pb.gz.raw)"
 }
-live wait 80
-live threads 0
+live wait 80 1
+live threads 0 4
 comments live.pb.gz.raw | grep -q 'registers of waiting threads may refer to them' || fail "$(comments live.pb.gz.raw)"
 expect_at_least "blocks of lost_blocks" 490 "$(weight_with live.pb.gz.raw lost_blocks)"
+expect_equal "blocks of lost_by_call" 20 "$(weight_with live.pb.gz.raw lost_by_call)"
 
 # By cpprof, also of a program that allocates too little for the usual rate, and that loses nothing.
 "$BUILD/bin/cpprof" record -e leak:1 -o recorded.pb.gz -- "$victims/leaks" >recorded.said 2>recorded.err ||

@@ -111,8 +111,8 @@ static void read_on(void *of_search)
     search *s = of_search;
     s->result = pp_leak_memory_read(&s->memory, pp_leak_blocks_look, &s->leaks->blocks);
     if (s->result == 0) {
-        s->result = pp_leak_stacks_read_moved(&s->stacks, &s->memory, pp_leak_blocks_look,
-                                              &s->leaks->blocks);
+        s->result = pp_leak_stacks_read_rest(&s->stacks, &s->memory, pp_leak_blocks_look,
+                                             &s->leaks->blocks);
     }
 }
 

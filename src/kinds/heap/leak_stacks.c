@@ -41,6 +41,14 @@ static uintptr_t variable_of(const pp_thread_record *records, size_t count, int 
     return 0;
 }
 
+/* A buffer that a call fills may be in no memory. */
+static void add_arguments(pp_leak_stacks *stacks, const pp_task_place *place)
+{
+    for (unsigned i = 0; i < PP_TASK_ARGUMENTS; i++) {
+        stacks->arguments[stacks->argument_count++] = place->argument[i];
+    }
+}
+
 typedef struct looking {
     pp_leak_stacks *stacks;
     pp_leak_memory *memory;
@@ -55,10 +63,11 @@ static void look_at(int tid, void *context)
     looking *l = context;
     pp_task_place place;
     int64_t clock_ns = tid != l->self ? pp_task_cpu_ns(tid) : -1;
-    if (clock_ns < 0 || l->stacks->rest_count == l->capacity ||
+    if (clock_ns < 0 || l->stacks->argument_count == l->capacity * PP_TASK_ARGUMENTS ||
         pp_task_look(l->folder, tid, &place) != PP_TASK_WAITS || pp_task_cpu_ns(tid) != clock_ns) {
         return;
     }
+    add_arguments(l->stacks, &place);
     uintptr_t sp = place.sp - RED_ZONE;
     uintptr_t start = stack_start(l->memory, sp, variable_of(l->records, l->record_count, tid));
     if (start != 0) {
@@ -94,7 +103,9 @@ int pp_leak_stacks_read(pp_leak_stacks *stacks, uintptr_t sp, bool alone, pp_lea
                  .capacity = pp_tasks_count(),
                  .self = pp_task_self()};
     stacks->rests = pp_arena_array(arena, l.capacity + 1, sizeof *stacks->rests);
-    if (records == NULL || stacks->rests == NULL) {
+    stacks->arguments =
+        pp_arena_array(arena, (l.capacity + 1) * PP_TASK_ARGUMENTS, sizeof *stacks->arguments);
+    if (records == NULL || stacks->rests == NULL || stacks->arguments == NULL) {
         return -ENOMEM;
     }
     l.record_count = pp_thread_table_read(records, NULL, capacity);
@@ -102,10 +113,11 @@ int pp_leak_stacks_read(pp_leak_stacks *stacks, uintptr_t sp, bool alone, pp_lea
     return 0;
 }
 
-int pp_leak_stacks_read_moved(const pp_leak_stacks *stacks, pp_leak_memory *memory,
-                              pp_leak_visit *visit, void *context)
+int pp_leak_stacks_read_rest(const pp_leak_stacks *stacks, pp_leak_memory *memory,
+                             pp_leak_visit *visit, void *context)
 {
     int error = 0;
+    visit(context, (uintptr_t)stacks->arguments, stacks->arguments, stacks->argument_count);
     for (size_t i = 0; i < stacks->rest_count && error == 0; i++) {
         const pp_leak_rest *rest = &stacks->rests[i];
         if (pp_task_cpu_ns(rest->tid) != rest->clock_ns) {

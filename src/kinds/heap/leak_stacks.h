@@ -9,6 +9,7 @@
  * thread, and for threads that wait, if the stack's bounds are sure: the first thread's, and those
  * after a guard page that have the thread's own variables at their end. A thread that has run
  * during the pass has its whole stack read. So has one that runs: nobody knows its stack pointer.
+ * The arguments of the call in which a thread waits are read, too.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Owns: nothing; everything is in the arena.
@@ -32,6 +33,8 @@ typedef struct pp_leak_rest {
 typedef struct pp_leak_stacks {
     pp_leak_rest *rests;
     size_t rest_count;
+    uint64_t *arguments; /* of the calls in which threads wait: registers that the kernel shows */
+    size_t argument_count;
 } pp_leak_stacks;
 
 /* Hides what is below the stack pointers. `sp`: the caller's. `alone`: there are no other threads. 0
@@ -40,8 +43,9 @@ typedef struct pp_leak_stacks {
 int pp_leak_stacks_read(pp_leak_stacks *stacks, uintptr_t sp, bool alone, pp_leak_memory *memory,
                         pp_arena *arena);
 
-/* After the memory was read: reads what was hidden of threads that have run. 0 or -errno. */
-int pp_leak_stacks_read_moved(const pp_leak_stacks *stacks, pp_leak_memory *memory,
-                              pp_leak_visit *visit, void *context);
+/* After the memory was read: reads the arguments, and what was hidden of threads that have run. 0 or
+ * -errno. */
+int pp_leak_stacks_read_rest(const pp_leak_stacks *stacks, pp_leak_memory *memory,
+                             pp_leak_visit *visit, void *context);
 
 #endif
