@@ -4,11 +4,14 @@
  */
 #include "kinds/heap/leak_memory.h"
 
+#include <linux/perf_event.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -163,12 +166,61 @@ static void absent_pages_stay_absent(void **state)
     pp_arena_release(&arena);
 }
 
+/* The ring of a perf event stands for all devices. */
+static void devices_are_left_out(void **state)
+{
+    (void)state;
+    pp_arena arena = PP_ARENA_INIT;
+    pp_leak_memory memory;
+    struct perf_event_attr dummy = {.type = PERF_TYPE_SOFTWARE,
+                                    .size = sizeof dummy,
+                                    .config = PERF_COUNT_SW_DUMMY,
+                                    .exclude_kernel = 1,
+                                    .exclude_hv = 1};
+    int event = (int)syscall(SYS_perf_event_open, &dummy, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    size_t size = 2 * (size_t)getpagesize();
+    void *ring = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
+    if (event < 0 || ring == MAP_FAILED) {
+        skip();
+    }
+    assert_int_equal(pp_leak_memory_list(&memory, &arena), 0);
+    assert_null(pp_leak_memory_find(&memory, (uintptr_t)ring));
+    munmap(ring, size);
+    close(event);
+    pp_arena_release(&arena);
+}
+
+static void huge_pages_are_read(void **state)
+{
+    (void)state;
+    enum { HUGE_PAGE = 2 << 20 };
+    pp_arena arena = PP_ARENA_INIT;
+    pp_leak_memory memory;
+    seen s;
+    char *at = mmap(NULL, 4 * (size_t)HUGE_PAGE, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(at != MAP_FAILED);
+    madvise(at, 4 * (size_t)HUGE_PAGE, MADV_HUGEPAGE);
+    uint64_t *second =
+        (uint64_t *)(((uintptr_t)at + 2 * HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
+    for (size_t i = 0; i < HUGE_PAGE / sizeof *second; i += 512) {
+        second[i] = magic;
+    }
+    read_all(&memory, &arena, second, HUGE_PAGE, &s);
+    assert_int_equal(s.magics, HUGE_PAGE / sizeof *second / 512);
+    /* The others stay absent. */
+    read_all(&memory, &arena, second + HUGE_PAGE / sizeof *second, HUGE_PAGE, &s);
+    assert_int_equal(s.words, 0);
+    munmap(at, 4 * (size_t)HUGE_PAGE);
+    pp_arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_word_is_seen_once),
-        cmocka_unit_test(spans_are_hidden),
-        cmocka_unit_test(absent_pages_stay_absent),
+        cmocka_unit_test(every_word_is_seen_once),  cmocka_unit_test(spans_are_hidden),
+        cmocka_unit_test(absent_pages_stay_absent), cmocka_unit_test(devices_are_left_out),
+        cmocka_unit_test(huge_pages_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

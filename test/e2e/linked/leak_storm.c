@@ -13,10 +13,11 @@
  *   load      loads and unloads a library
  *   start     starts threads with the only pointer to a block as argument
  *   strange   memory that may not be touched: guard pages, PROT_NONE, given up, memfd_secret, a
- *             userfaultfd that nobody serves
+ *             userfaultfd that nobody serves, a device's; and huge pages with the only pointers to blocks
  *
  * Prints "search N: M sites" where that is not 1. The exit status is 0 if all searches found the one
- * place, no absent page was touched, and the program has not grown.
+ * place, no absent page was touched, and, without threads, the program has not grown by more than 1 %,
+ * not even during a search.
  *
  * Libc: glibc
  */
@@ -25,7 +26,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <linux/userfaultfd.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -40,7 +43,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PLACES = 64, BLOCKS = 16, ABSENT = 64 << 20, PAGE = 4096 };
+enum { PLACES = 64, BLOCKS = 16, ABSENT = 64 << 20, PAGE = 4096, HUGE_PAGE = 2 << 20 };
 
 static atomic_bool over;
 
@@ -116,7 +119,7 @@ static void churn(void)
     item *head = NULL;
     int count = 0;
     while (!over || head != NULL) {
-        if (!over && (count < 100 || random_of(&state) % 2)) {
+        if (!over && (count < 100 || (count < 1000 && random_of(&state) % 2))) {
             item *i = malloc(sizeof *i + random_of(&state) % 2000);
             i->next = head;
             head = i;
@@ -204,19 +207,29 @@ static void start(void)
 
 /* ---- memory that may not be touched ---- */
 
-static char *absent;
+static char *absent, *absent_huge;
+static int faults = -1;
 void *past_its_end;
+char *resident;
+void **huge, **reserved_huge;
 
-static void make_strange(void)
+static char *map_memory(size_t size, int flags)
 {
-    absent = mmap(NULL, ABSENT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+    return at != MAP_FAILED ? at : NULL;
+}
+
+static void make_absent(void)
+{
+    absent = map_memory(ABSENT, 0);
     memset(absent, 1, ABSENT / 2);
     madvise(absent, ABSENT / 2, MADV_DONTNEED);
-    char *none = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    absent_huge = map_memory(ABSENT, 0);
+    madvise(absent_huge, ABSENT, MADV_HUGEPAGE);
+    char *none = map_memory(1 << 20, 0);
     memset(none, 1, 1 << 20);
     mprotect(none, 1 << 20, PROT_NONE);
-    char *guarded =
-        mmap(NULL, 64 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *guarded = map_memory(64 * PAGE, 0);
     for (int i = 0; i < 64; i += 2) {
         mprotect(guarded + i * PAGE, PAGE, PROT_NONE);
         guarded[(i + 1) * PAGE] = 1;
@@ -226,6 +239,31 @@ static void make_strange(void)
         past_its_end = mmap(NULL, 64 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
         close(file);
     }
+}
+
+static void keep_blocks_in(void **memory)
+{
+    for (int i = 0; i < 2 * PLACES; i++) {
+        memory[31 * i] = malloc(100);
+    }
+}
+
+/* Transparent ones, and those of the system's pool, if it has any. */
+static void make_huge(void)
+{
+    char *at = map_memory(2 * HUGE_PAGE, 0);
+    madvise(at, 2 * HUGE_PAGE, MADV_HUGEPAGE);
+    huge = (void **)(((uintptr_t)at + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
+    keep_blocks_in(huge);
+    reserved_huge = (void **)map_memory(HUGE_PAGE, MAP_HUGETLB);
+    if (reserved_huge != NULL) {
+        keep_blocks_in(reserved_huge);
+        printf("hugetlb\n");
+    }
+}
+
+static void make_secret(void)
+{
 #ifdef SYS_memfd_secret
     int secret = (int)syscall(SYS_memfd_secret, 0);
     if (secret >= 0 && ftruncate(secret, 1 << 20) == 0) {
@@ -236,23 +274,62 @@ static void make_strange(void)
         }
     }
 #endif
-    int faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+}
+
+/* Where it is permitted, the kernel's own faults wait, too: a search that touches the memory hangs. */
+static void make_faults(void)
+{
+    faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+    bool all = faults >= 0;
+    faults = all ? faults : (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
     struct uffdio_api api = {.api = UFFD_API};
     if (faults >= 0 && ioctl(faults, UFFDIO_API, &api) == 0) {
-        void *at = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void *at = map_memory(1 << 20, 0);
         struct uffdio_register wanted = {.range = {(uintptr_t)at, 1 << 20},
                                          .mode = UFFDIO_REGISTER_MODE_MISSING};
         if (ioctl(faults, UFFDIO_REGISTER, &wanted) == 0) {
-            printf("userfaultfd\n");
+            printf("userfaultfd%s\n", all ? "" : ", of the program's own faults");
         }
     }
 }
 
-static bool any_page_is_there(void)
+/* The ring of a perf event. */
+static void make_device(void)
+{
+    struct perf_event_attr dummy = {.type = PERF_TYPE_SOFTWARE,
+                                    .size = sizeof dummy,
+                                    .config = PERF_COUNT_SW_DUMMY,
+                                    .exclude_kernel = 1,
+                                    .exclude_hv = 1};
+    int event = (int)syscall(SYS_perf_event_open, &dummy, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    if (event >= 0 &&
+        mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0) != MAP_FAILED) {
+        printf("perf event\n");
+    }
+}
+
+static void make_strange(void)
+{
+    resident = map_memory(2 * ABSENT, 0);
+    memset(resident, 1, 2 * ABSENT);
+    make_absent();
+    make_huge();
+    make_secret();
+    make_faults();
+    make_device();
+}
+
+static bool is_there(const char *memory)
 {
     static unsigned char there[ABSENT / PAGE];
-    mincore(absent, ABSENT, there);
+    mincore((void *)memory, ABSENT, there);
     return memchr(there, 1, sizeof there) != NULL;
+}
+
+static bool any_page_is_there(void)
+{
+    struct pollfd fault = {.fd = faults, .events = POLLIN};
+    return is_there(absent) || is_there(absent_huge) || poll(&fault, 1, 0) > 0;
 }
 
 /* ---- searches ---- */
@@ -265,18 +342,29 @@ static int take(void *context, const void *data, size_t length)
     return 0;
 }
 
-static long resident_kib(void)
+/* From /proc/self/status: VmRSS or VmHWM. */
+static long kib(const char *key)
 {
     char line[256];
-    long kib = 0;
+    long value = 0;
     FILE *status = fopen("/proc/self/status", "r");
     while (fgets(line, sizeof line, status) != NULL) {
-        if (strncmp(line, "VmRSS:", 6) == 0) {
-            kib = strtol(line + 6, NULL, 10);
+        if (strncmp(line, key, strlen(key)) == 0) {
+            value = strtol(line + strlen(key) + 1, NULL, 10);
         }
     }
     fclose(status);
-    return kib;
+    return value;
+}
+
+/* VmHWM begins again. */
+static void forget_peak(void)
+{
+    int file = open("/proc/self/clear_refs", O_WRONLY);
+    if (file < 0 || write(file, "5", 1) != 1) {
+        printf("the peak of the resident memory cannot be reset\n");
+    }
+    close(file);
 }
 
 typedef struct work {
@@ -330,7 +418,8 @@ int main(int argc, char **argv)
         return 1;
     }
     int bad = 0;
-    long before = resident_kib();
+    forget_peak();
+    long before = kib("VmRSS");
     for (int i = 0; i < searches; i++) {
         int error = pprof_profile_write(leak, (pprof_writer){take, NULL}, 0);
         size_t found = pprof_profile_count(leak);
@@ -339,12 +428,18 @@ int main(int argc, char **argv)
             bad++;
         }
     }
-    long after = resident_kib();
+    long after = kib("VmRSS");
+    long peak = kib("VmHWM");
     if (strange && any_page_is_there()) {
         printf("an absent page was touched\n");
         bad++;
     }
-    printf("%d searches, %d bad, resident %ld KiB, then %ld KiB\n", searches, bad, before, after);
+    if (strange && count == 0 && peak - before > before / 100) {
+        printf("it has grown\n");
+        bad++;
+    }
+    printf("%d searches, %d bad, resident %ld KiB, then %ld KiB, %ld KiB at most\n", searches, bad,
+           before, after, peak);
     over = true;
     for (int i = 0; i < count; i++) {
         pthread_join(threads[i], NULL);
