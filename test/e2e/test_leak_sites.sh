@@ -3,6 +3,7 @@
 #
 # test_leak_sites.sh: on programs of every kind, the leak profile has the same places as LeakSanitizer: in C, C++, with
 # GLib, SQLite, threads and libraries. Each program allocates in functions that are called site_NAME.
+# timeout: 1800
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go timeout cc c++
@@ -211,6 +212,79 @@ int main(void) {
 }
 END
 } | compare files cc c
+{
+    echo "$head"
+    cat <<'END'
+#include <dirent.h>
+#include <locale.h>
+#include <regex.h>
+#include <search.h>
+#include <unistd.h>
+regex_t kept;
+void *kept_tree;
+char *site_line(void) { char *line = NULL; size_t size = 0; FILE *f = fopen("/proc/self/status", "r"); if (getline(&line, &size, f) < 0) { } fclose(f); return line; }
+char *site_path(void) { return realpath("/proc/self/exe", NULL); }
+char *site_folder(void) { return getcwd(NULL, 0); }
+void *site_names(void) { struct dirent **names = NULL; return scandir("/proc/self", &names, NULL, alphasort) < 0 ? NULL : names; }
+void *site_opened(void) { return opendir("/"); }
+void site_pattern(void) { regex_t r; regcomp(&r, "a[b-d]*e", REG_EXTENDED); }
+void site_kept_pattern(void) { regcomp(&kept, "a[b-d]*e", REG_EXTENDED); }
+void *site_locale(void) { return newlocale(LC_NUMERIC_MASK, "C.UTF-8", NULL); }
+int order(const void *a, const void *b) { return (a > b) - (a < b); }
+void *site_tree(void) { void *tree = NULL; for (uintptr_t i = 1; i < 20; i++) tsearch((void *)i, &tree, order); return tree; }
+void site_kept_tree(void) { for (uintptr_t i = 1; i < 20; i++) tsearch((void *)i, &kept_tree, order); }
+int main(void) {
+    for (int i = 0; i < 4; i++) { site_line(); site_path(); site_folder(); site_names(); site_opened(); site_pattern(); site_locale(); site_tree(); }
+    site_kept_pattern();
+    site_kept_tree();
+    clear();
+    return 0;
+}
+END
+} | compare calls cc c
+compare objects c++ cc -pthread <<'END'
+#include <cstring>
+#include <exception>
+#include <forward_list>
+#include <functional>
+#include <future>
+#include <list>
+#include <new>
+#include <sstream>
+#include <thread>
+struct shape { virtual ~shape() = default; };
+struct named : virtual shape { std::string name = std::string(60, 'n'); };
+struct other { virtual ~other() = default; long number = 1; };
+struct both : named, other { };
+other *kept_part;
+std::list<std::string> *kept_list;
+std::function<std::string()> *kept_function;
+std::exception_ptr kept_exception;
+__attribute__((noinline)) void site_list() { new std::list<std::string>(20, std::string(60, 'l')); }
+__attribute__((noinline)) void site_forward() { new std::forward_list<int>(20, 1); }
+__attribute__((noinline)) void site_function() { std::string text(60, 'f'); new std::function<std::string()>([text] { return text; }); }
+__attribute__((noinline)) void site_stream() { auto *s = new std::ostringstream; *s << std::string(300, 's'); }
+__attribute__((noinline)) void site_aligned() { void *p = ::operator new(100, std::align_val_t(64)); memset(p, 0, 100); }
+__attribute__((noinline)) void site_both() { new both; }
+__attribute__((noinline)) void site_thrown() { try { throw named(); } catch (...) { new std::exception_ptr(std::current_exception()); } }
+__attribute__((noinline)) void site_kept_part() { kept_part = new both; }
+__attribute__((noinline)) void site_kept() {
+    kept_list = new std::list<std::string>(20, std::string(60, 'k'));
+    std::string text(60, 'k');
+    kept_function = new std::function<std::string()>([text] { return text; });
+    try { throw named(); } catch (...) { kept_exception = std::current_exception(); }
+}
+__attribute__((noinline)) void site_in_thread() { new std::string(60, 't'); }
+__attribute__((noinline)) void site_in_async() { new std::string(60, 'a'); }
+__attribute__((noinline)) void in_threads() { std::thread(site_in_thread).join(); std::async(std::launch::async, site_in_async).get(); }
+__attribute__((noinline)) void clear() { volatile char below[16384]; for (auto &b : below) b = 0; }
+int main() {
+    for (int i = 0; i < 4; i++) { site_list(); site_forward(); site_function(); site_stream(); site_aligned(); site_both(); site_thrown(); in_threads(); }
+    site_kept_part();
+    site_kept();
+    clear();
+}
+END
 if glib=$(pkg-config --cflags --libs glib-2.0 2>/dev/null); then
     # shellcheck disable=SC2086 # words
     compare glib cc c $glib <<'END'
@@ -257,5 +331,5 @@ void build(void) {
 int main(void) { build(); clear(); return 0; }
 END
 } | compare ring cc c
-expect_at_least "programs" 9 "$(wc -l <compared)"
+expect_at_least "programs" 10 "$(wc -l <compared)"
 echo ok
