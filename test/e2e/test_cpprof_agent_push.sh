@@ -14,7 +14,7 @@
 
 receive pyroscope taken
 server=$url
-start_guest shop control,heap:1,block:1,mutex:1,thread
+start_guest shop control,heap:1,block:1,mutex:1,thread,wall
 exec 9>guests.in
 agent() { start_agent --listen 127.0.0.1:0 --push "$server" --to pyroscope --interval 1s --state "$work/state"; }
 count() { received taken; }
@@ -26,7 +26,7 @@ takes_more() {
 
 agent
 takes_more
-expect_equal "what is recorded" "cpu thread heap:1 block:1 mutex:1" "$("$cpprof" configure "$guest" | sed -n 's/^on //p')"
+expect_equal "what is recorded" "wall cpu thread heap:1 block:1 mutex:1" "$("$cpprof" configure "$guest" | sed -n 's/^on //p')"
 get now.pb.gz "/$guest/debug/pprof/profile?seconds=1" # people still have theirs
 end_agent
 
@@ -66,6 +66,9 @@ expect_equal "no tally is left" "" "$(find state -name "*.tally")"
 expect_equal "what the receiver did not like" "" "$(refused taken)"
 for type in cpu samples; do
     expect_equal "$type" "$(total $type "$truth"/*-cpu-*)" "$(sent taken $type process_cpu)"
+done
+for type in wall samples; do
+    expect_equal "$type of wall" "$(total $type "$truth"/*-wall-*)" "$(sent taken $type wall)"
 done
 for type in alloc_space alloc_objects; do
     expect_equal "$type" "$(total $type "$truth"/*-heap-*)" "$(sent taken $type memory)"

@@ -46,7 +46,13 @@ static int keep_before(const pp_wall_counts *counts, void *context)
 {
     collection *c = context;
     c->start_ns = counts->now_ns;
-    return pp_wall_profile_build(counts, c->with_labels, c->arena, &c->before);
+    int error = pp_wall_profile_build(counts, c->with_labels, c->arena, &c->before);
+    if (error == 0 &&
+        c->before.sample_count == 0) { /* all that is counted so far has the same time */
+        c->time_ns = counts->time_ns;
+        c->start_ns = counts->start_ns;
+    }
+    return error;
 }
 
 /* Encodes into memory: the turn is held, and the writer may be slow. */
