@@ -178,7 +178,7 @@ static bool is_level(const pp_value_type *type)
 /* Moves the values of the types that are levels, or that are not, to `to`. 0 or -ENOMEM. */
 static int select_types(const pp_profile *from, bool levels, pp_arena *arena, pp_profile *to)
 {
-    unsigned chosen[PP_MAX_SAMPLE_TYPES];
+    unsigned chosen[PP_MAX_SAMPLE_TYPES] = {0};
     pp_samples samples;
     *to = *from;
     to->sample_type_count = 0;

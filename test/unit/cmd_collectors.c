@@ -176,6 +176,7 @@ static push_answer take_all(const push_request *request)
         long long begin_ns = 0, end_ns = 0;
         size_t size = 0;
         int head = 0;
+        /* NOLINTNEXTLINE(cert-err34-c): encode() has written it */
         sscanf((const char *)at, "%15s %lld %lld %zu %n", kind, &begin_ns, &end_ns, &size, &head);
         at += head;
         take_profile(kind, begin_ns, end_ns, at, size);
