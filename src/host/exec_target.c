@@ -14,6 +14,7 @@
 #include "sys/path_template.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <limits.h>
 #include <link.h>
 #include <stdlib.h>
@@ -90,8 +91,9 @@ static pp_exec_verdict open_and_inspect(int folder, const char *path, unsigned d
 
 static pp_exec_verdict inspect_open(program *p, unsigned depth)
 {
-    if (pp_file_status(p->fd, &p->status) != 0) {
-        return PP_EXEC_ABSENT;
+    int error = (int)pp_file_status(p->fd, &p->status);
+    if (error != 0) {
+        return error == -EBADF ? PP_EXEC_ABSENT : PP_EXEC_OURS;
     }
     if (!S_ISREG(p->status.st_mode) || (p->status.st_mode & PERMITS_EXECUTION) == 0) {
         return PP_EXEC_ABSENT;

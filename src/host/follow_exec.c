@@ -5,12 +5,13 @@
  * Zone: NORMAL.
  * Locks: none; of two threads that call exec at once, one ends the process for the other.
  * Owns: the strings.
- * Tested by: e2e.cpprof_record_exec
+ * Tested by: e2e.cpprof_record_exec, e2e.torture_tools
  */
 #include "host/follow_exec.h"
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "sys/log.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ static struct {
     pp_arena composed;
     const char *library; /* as LD_PRELOAD named it */
     const char *options;
+    bool is_forgotten; /* there was no memory for them */
 } state = {.kept = PP_ARENA_INIT, .composed = PP_ARENA_INIT};
 
 bool pp_follow_exec_is_us(const char *word, size_t length)
@@ -67,6 +69,13 @@ bool pp_follow_exec_is_in(char *const envp[])
            find_us(*envp + sizeof preload_name - 1, &length) != NULL;
 }
 
+static void say_no_memory(void)
+{
+    pp_text text = PP_TEXT_INIT;
+    pp_text_add(&text, "out of memory: the program that the process executes is not profiled");
+    pp_log(&text);
+}
+
 void pp_follow_exec_remember(void)
 {
     const char *list = getenv("LD_PRELOAD");
@@ -76,6 +85,7 @@ void pp_follow_exec_remember(void)
     if (word != NULL && text != NULL) {
         state.library = pp_arena_text(&state.kept, word, length);
         state.options = pp_arena_text(&state.kept, text, strlen(text));
+        state.is_forgotten = state.library == NULL || state.options == NULL;
     }
 }
 
@@ -131,6 +141,9 @@ char *const *pp_follow_exec_environment(char *const envp[], uint64_t left_ns)
     const char *list = "";
     const char *theirs = "";
     if (state.library == NULL || state.options == NULL) {
+        if (state.is_forgotten) {
+            say_no_memory();
+        }
         return NULL;
     }
     while (envp != NULL && envp[count] != NULL) {
@@ -150,6 +163,7 @@ char *const *pp_follow_exec_environment(char *const envp[], uint64_t left_ns)
     char *ours = compose_options(theirs, left_ns);
     if (result == NULL || preload == NULL || ours == NULL) {
         pp_follow_exec_release();
+        say_no_memory();
         return NULL;
     }
     result[kept_entries++] = preload;

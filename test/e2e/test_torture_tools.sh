@@ -3,7 +3,7 @@
 # timeout: 3600
 # nightly: 1
 #
-# test_torture_tools.sh: likewise xz, gzip, sort, sqlite3, git, gcc, openssl.
+# test_torture_tools.sh: likewise xz, gzip, sort, sqlite3, git, gcc, openssl, a shell that executes cat.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 # shellcheck source=test/e2e/torture.sh
@@ -35,6 +35,8 @@ try sort "$all_kinds,crash,$profiles" sort -n --parallel=2 -S 1M data
 try sqlite3 "$all_kinds,interval=5ms,$profiles" sqlite3 :memory: ".read work.sql"
 try openssl "$all_kinds,engine=perf,$profiles" openssl dgst -sha256 data
 try gcc "cpu:1000,heap:4k,subprocesses,$profiles" gcc -S -o - small.c
+try sh "cpu,heap:4k,follow-exec,log=%D/log,file=%D/%e.%s.%k.pb.gz" sh -c 'echo executes; exec cat small.c'
+try cat "alloctrace,heap:1,crash,$profiles" cat small.c
 if command -v git >/dev/null; then
     git init -q repository
     awk 'BEGIN {

@@ -138,14 +138,19 @@ static uint32_t sum_of(const char *path)
     return (uint32_t)sum;
 }
 
+/* The library's messages begin a line with its name. */
 static bool has_message(const char *path)
 {
-    char buffer[8192];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = read(fd, buffer, sizeof buffer - 1);
-    close(fd);
-    buffer[got > 0 ? got : 0] = '\0';
-    return strstr(buffer, "libpprof") != NULL;
+    char line[1024];
+    bool has = false;
+    FILE *file = fopen(path, "re");
+    while (file != NULL && !has && fgets(line, sizeof line, file) != NULL) {
+        has = strstr(line, "libpprof: ") != NULL;
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return has;
 }
 
 /* The options, with the folder of the profiles in them. */
