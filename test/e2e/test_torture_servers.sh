@@ -28,7 +28,7 @@ profiles() { # of the server's own client; whatever becomes of them
     case $TORTURE_PRELOAD in
     *http=unix:*)
         at=${TORTURE_PRELOAD##*http=} at=${at%%,*}
-        for name in heap 'profile?now=1' 'thread?debug=2' delta_heap; do
+        for name in 'profile?now=1' 'thread?debug=2'; do
             timeout 10 "$cpprof" raw "$at:/debug/pprof/$name" >/dev/null 2>&1
         done
         ;;
