@@ -35,6 +35,7 @@ enum { TASKS_MAX = 1024, STACK_WORDS = 512, HOOK_BYTES = 512 /* of code */ };
 typedef struct task {
     pid_t tid, process;
     bool fails, is_ours, maps_code;
+    bool asks_for_break; /* brk(0) instead of the call */
     struct __ptrace_syscall_info entry;
 } task;
 
@@ -204,15 +205,36 @@ static void change_call(pid_t tid, long number)
     ptrace(PTRACE_POKEUSER, tid, offsetof(struct user_regs_struct, orig_rax), number);
 }
 
+static void change_first_argument(pid_t tid, uint64_t value)
+{
+    ptrace(PTRACE_POKEUSER, tid, offsetof(struct user_regs_struct, rdi), value);
+}
+
 static void change_result(pid_t tid, long result)
 {
     ptrace(PTRACE_POKEUSER, tid, offsetof(struct user_regs_struct, rax), result);
+}
+
+/* A brk(2) that fails returns the end of the heap as it is. */
+static void fail_call(task *t)
+{
+    long number = (long)t->entry.entry.nr;
+    if (number == SYS_brk) {
+        t->asks_for_break = true;
+        change_first_argument(t->tid, 0);
+        return;
+    }
+    t->fails = true;
+    if (!errors_after(number)) {
+        change_call(t->tid, -1);
+    }
 }
 
 static void at_entry(task *t, const struct __ptrace_syscall_info *info, wanted_failure *wanted)
 {
     place p = {.number = (long)info->entry.nr};
     t->fails = false;
+    t->asks_for_break = false;
     t->entry = *info;
     t->maps_code = (info->entry.nr == SYS_mmap || info->entry.nr == SYS_mprotect) &&
                    (info->entry.args[2] & PROT_EXEC) != 0;
@@ -224,11 +246,8 @@ static void at_entry(task *t, const struct __ptrace_syscall_info *info, wanted_f
         wanted->note(&p);
     }
     if (p.key == wanted->key && ++calls_of_wanted == wanted->call) {
-        t->fails = true;
         wanted->done = true;
-        if (!errors_after((long)info->entry.nr)) {
-            change_call(t->tid, -1);
-        }
+        fail_call(t);
     }
 }
 
@@ -237,7 +256,9 @@ static void at_exit(task *t, const struct __ptrace_syscall_info *info, const wan
     if (t->maps_code) {
         images_forget(t->process);
     }
-    if (t->fails) {
+    if (t->asks_for_break) {
+        change_first_argument(t->tid, t->entry.entry.args[0]);
+    } else if (t->fails) {
         change_result(t->tid, -(long)wanted->error);
         t->fails = false;
     } else if (t->is_ours && wanted->touches != NULL && info->exit.is_error == 0) {
