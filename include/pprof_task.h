@@ -65,7 +65,7 @@ typedef struct pprof_task {
     uintptr_t created_at_;
     const char *name_;
     uint32_t creator_thread_, shard_;
-    uintptr_t reserved_[4]; /* for later versions */
+    uintptr_t reserved_[5]; /* for later versions */
 } pprof_task;
 
 /*
