@@ -5,6 +5,7 @@
  * The compiler makes the object, so it says of itself what all others say: that it may run with CET or BTI.
  *
  * Zone: NORMAL.
+ * Tested by: e2e.http_contract, page.browser
  */
 #include <stddef.h>
 
