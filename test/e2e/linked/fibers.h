@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fibers.h: a small runtime of fibers on swapcontext, which tells <pprof_task.h> of them.
+ * fibers.h: a small runtime of fibers on swapcontext, which tells <pprof_task.h> of them. A stack is
+ * unmapped as soon as its fiber has ended.
  */
 #ifndef PP_TEST_FIBERS_H
 #define PP_TEST_FIBERS_H
@@ -10,7 +11,7 @@
 #include <pprof_task.h>
 
 #include <stdbool.h>
-#include <stdlib.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 
 enum { FIBER_STACK = 32 * 1024 };
@@ -45,8 +46,9 @@ __attribute__((noinline)) static void fiber_make(fiber *f, void (*body)(fiber *s
                                   .created_at = (uintptr_t)__builtin_return_address(0)};
     f->body = body;
     f->done = false;
-    options.stack = f->stack = malloc(FIBER_STACK);
-    check(f->stack != NULL && getcontext(&f->context) == 0, "getcontext");
+    options.stack = f->stack = mmap(NULL, FIBER_STACK, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    check(f->stack != MAP_FAILED && getcontext(&f->context) == 0, "getcontext");
     f->context.uc_stack.ss_sp = f->stack;
     f->context.uc_stack.ss_size = FIBER_STACK;
     f->context.uc_link = NULL;
@@ -76,7 +78,7 @@ static inline void fiber_free(fiber *f)
     if (!f->done) {
         pprof_task_end(&f->task);
     }
-    free(f->stack);
+    munmap(f->stack, FIBER_STACK);
 }
 
 #endif
