@@ -17,6 +17,7 @@
 #include "threads/coroutines.h"
 #include "threads/thread_snapshot.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -181,6 +182,53 @@ static void labels_are_inherited_and_move(void **state)
     pprof_labels_unref(labels);
 }
 
+/* ---- an end excludes readers ---- */
+
+enum { ROUNDS = 1500, PASSING = 8 };
+
+static unsigned rounds;
+
+/* What has ended is gone at once: its stack, and the words of the task. */
+static void *begins_and_ends(void *unused)
+{
+    static pprof_task passing[PASSING];
+    char *stacks[PASSING];
+    for (; rounds < ROUNDS; __atomic_store_n(&rounds, rounds + 1, __ATOMIC_RELAXED)) {
+        for (unsigned i = 0; i < PASSING; i++) {
+            stacks[i] =
+                mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            begin(&passing[i], stacks[i], PAGE);
+            pprof_task_resume(&passing[i]);
+            pprof_task_suspend_at(&passing[i], (uintptr_t)begins_and_ends + 1,
+                                  (uintptr_t)stacks[i] + PAGE / 2, 0, 0, "it");
+        }
+        for (unsigned i = 0; i < PASSING; i++) {
+            pprof_task_end(&passing[i]);
+            munmap(stacks[i], PAGE);
+            memset(&passing[i], 0xff, sizeof passing[i]);
+        }
+    }
+    return unused;
+}
+
+static void an_end_waits_for_readers(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, begins_and_ends, NULL), 0);
+    while (__atomic_load_n(&rounds, __ATOMIC_RELAXED) < ROUNDS) {
+        snapshot();
+        assert_true(found.count <= PASSING);
+        for (size_t k = 0; k < found.count; k++) {
+            assert_true(found.rows[k].depth >= 1);
+        }
+        release();
+    }
+    pthread_join(thread, NULL);
+}
+
+/* ---- fork ---- */
+
 static int end_all_in_child(void)
 {
     pp_coroutines_after_fork_in_child(); /* if it has not been called yet */
@@ -235,6 +283,7 @@ int main(void)
         cmocka_unit_test(stacks_that_are_none),
         cmocka_unit_test(frames_that_are_none),
         cmocka_unit_test(labels_are_inherited_and_move),
+        cmocka_unit_test(an_end_waits_for_readers),
         cmocka_unit_test(a_list_is_mended_after_fork),
     };
     return cmocka_run_group_tests(tests, refresh, NULL);
