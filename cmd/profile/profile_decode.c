@@ -28,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* Field numbers of profile.proto. */
 enum {
@@ -606,7 +607,7 @@ static void allocate(decoder *d)
 /* Gives whole pages before the field back. */
 static void release_before(decoder *d, const cp_field *field)
 {
-    const size_t step = (size_t)1 << 20, page = 4096;
+    const size_t step = (size_t)1 << 20, page = (size_t)sysconf(_SC_PAGESIZE);
     uint8_t *now = (uint8_t *)(uintptr_t)(d->wire.start + field->offset);
 
     if (d->spent && (size_t)(now - d->spent) >= step) {

@@ -82,7 +82,12 @@ void pp_memory_fill(void *memory, size_t bytes)
 
 void pp_memory_empty(void *memory, size_t bytes)
 {
-    pp_system_call(SYS_madvise, memory, bytes, MADV_DONTNEED);
+    const uintptr_t in_page = pp_page_bytes() - 1;
+    uintptr_t from = ((uintptr_t)memory + in_page) & ~in_page;
+    uintptr_t limit = ((uintptr_t)memory + bytes) & ~in_page;
+    if (from < limit) {
+        pp_system_call(SYS_madvise, from, limit - from, MADV_DONTNEED);
+    }
 }
 
 void pp_memory_unmap(void *memory, size_t bytes)

@@ -22,7 +22,7 @@ void *pp_memory_resize(void *memory, size_t bytes, size_t new_bytes);
 /* Has the kernel provide the pages of the memory now, if it can (Linux 5.14) and they are many. */
 void pp_memory_fill(void *memory, size_t bytes);
 
-/* Gives whole pages back to the kernel. They stay mapped, and read as zero afterwards. */
+/* Gives the whole pages within back to the kernel. They stay mapped, and read as zero afterwards. */
 void pp_memory_empty(void *memory, size_t bytes);
 
 void pp_memory_unmap(void *memory, size_t bytes);

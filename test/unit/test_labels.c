@@ -230,19 +230,20 @@ static void test_room_is_for_what_is_in_the_set(void **state)
 static void test_large_sets_give_their_memory_back(void **state)
 {
     (void)state;
-    enum { LONG = 1 << 20, PAGE = 4096 };
+    enum { LONG = 1 << 20, SMALLEST_PAGE = 4096 };
     static char text[LONG];
-    unsigned char resident[LONG / PAGE];
+    unsigned char resident[LONG / SMALLEST_PAGE];
+    size_t count = LONG / (size_t)sysconf(_SC_PAGESIZE);
     memset(text, 'm', sizeof text - 1);
     pprof_labels *labels = make(NULL, (const char *const[]){"k", text}, 1);
     char *pages = (char *)labels;
-    assert_int_equal(mincore(pages, sizeof resident * PAGE, resident), 0);
-    for (size_t i = 0; i < sizeof resident; i++) {
+    assert_int_equal(mincore(pages, LONG, resident), 0);
+    for (size_t i = 0; i < count; i++) {
         assert_int_equal(resident[i] & 1, 1);
     }
     pp_labels_unref(labels);
-    assert_int_equal(mincore(pages, sizeof resident * PAGE, resident), 0);
-    for (size_t i = 1; i < sizeof resident; i++) {
+    assert_int_equal(mincore(pages, LONG, resident), 0);
+    for (size_t i = 1; i < count; i++) {
         assert_int_equal(resident[i] & 1, 0);
     }
     assert_ptr_equal(make(NULL, (const char *const[]){"k", text}, 1), labels);
