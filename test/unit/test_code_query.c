@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, PIECES = 300 };
+enum { PAGE = 64 * 1024 /* the largest of Linux */, PIECES = 300 };
 
 static pp_arena arena = PP_ARENA_INIT;
 

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, PAGES = 6 };
+enum { PAGE = 64 * 1024 /* the largest of Linux */, PAGES = 6 };
 
 static uint8_t *memory; /* pages: none, data, data, none, read-only, unmapped */
 
