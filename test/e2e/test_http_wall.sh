@@ -27,7 +27,6 @@ for seconds in 1 3; do
     eval "request_$seconds=$!"
 done
 wait_until has_timers
-expect_equal "what was counted so far" 200 "$(status_of '/wall?now=1')"
 python3 "$ask" "$url/profile?seconds=1" -o cpu.pb.gz >/dev/null 9>&-
 # shellcheck disable=SC2154 # set by eval
 wait "$request_1" "$request_3"
@@ -46,6 +45,7 @@ expect_equal "a CPU profile meanwhile" "cpu nanoseconds" "$(sed -n 's/^PeriodTyp
 python3 "$ask" "$url/wall?seconds=100" -o never.pb.gz >/dev/null 9>&- &
 hanging=$!
 wait_until has_timers
+expect_equal "what was counted so far" 200 "$(status_of '/wall?now=1')"
 for file in so_far so_far_again; do
     python3 "$ask" "$url/wall?now=1" -o $file.pb.gz >/dev/null 9>&-
     raw $file.pb.gz
