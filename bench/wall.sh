@@ -5,6 +5,7 @@
 # lose.
 #
 #   idle_1000        CPU time of the process over a bare one, in percent of one processor
+#   idle_1000_first  the same of the first 2.5 seconds, in milliseconds: the first look takes all stacks
 #   total_N          the time of N threads in the profile over the time that they lived
 #   redis_get        requests in a second over those of a bare server that runs beside it; the median of pairs:
 #   nginx_get        redis-benchmark; wrk and a worker that serves a small file; pgbench and postgres with all its
@@ -22,7 +23,10 @@ with_wall() {
 }
 
 bare=$("$PROGRAMS/wall" idle 1000 $ms)
-with_wall "$PROGRAMS/wall" idle 1000 $ms | awk -v bare="$bare" '{ printf "wall.idle_1000.pprof %.3f %%\n", $1 - bare }'
+with_wall "$PROGRAMS/wall" idle 1000 $ms | awk -v bare="$bare" '{
+    split(bare, b, " ")
+    printf "wall.idle_1000.pprof %.3f %%\nwall.idle_1000_first.pprof %.1f ms\n", $1 - b[1], $2 - b[2]
+}'
 
 for threads in 1 50; do
     lived=$(with_wall "$PROGRAMS/wall" mixed $threads $ms)
