@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # fleet.sh: `cpprof push` sends a profile of each kind to a Pyroscope and a Parca, which are asked for them again: totals to the
-# unit, the ten functions that have most, by labels. A process with push= sends deltas, which add up to its files. OTLP goes to Pyroscope
-# and to the Collector. Not part of ./test.sh: few machines have these servers.
+# unit, the ten functions that have most, by labels. A process with push= sends deltas, which add up to its files, and so does the agent, which
+# also sends last profiles of each kind; Parca scrapes a program through it. OTLP goes to Pyroscope and to the Collector. Not part of ./test.sh: few machines have these servers.
 #
 #   BUILD=$PWD/build/release SRC=$PWD [PYROSCOPE=/path/to/pyroscope] [PARCA=/path/to/parca] sh test/extra/fleet.sh
 #
@@ -44,7 +44,11 @@ start_parca() {
     set -- $(ports)
     parca=http://127.0.0.1:$1
     mkdir parca
-    printf 'object_storage: {bucket: {type: FILESYSTEM, config: {directory: %s/parca}}}\n' "$work" >parca.yaml
+    served=127.0.0.1:$2 # where the agent will serve what Parca scrapes
+    cat >parca.yaml <<EOF
+object_storage: {bucket: {type: FILESYSTEM, config: {directory: $work/parca}}}
+scrape_configs: [{job_name: scraped, scrape_interval: 2s, scrape_timeout: 4s, http_sd_configs: [{url: "http://$served/targets", refresh_interval: 2s}]}]
+EOF
     "$(server parca)" --config-path=parca.yaml --http-address="127.0.0.1:$1" --storage-active-memory=268435456 \
         --debuginfod-upstream-servers= --profile-share-server=127.0.0.1:9 --debuginfo-cache-dir="$work/parca" >parca.log 2>&1 &
     started="$started $!"
@@ -121,10 +125,97 @@ EOF
     echo "collector fd $(values)"
 }
 
+# ---- the agent ----
+
+mkdir -m 700 run
+mkdir -m 755 own
+install -m 755 "$victims/push_work" own/push_work
+export XDG_RUNTIME_DIR="$work/run"
+agent_begins() { # OPTIONS...
+    "$BUILD/bin/cpprof" agent --only "^$work/own/" --state "$work/state" "$@" >agent.out 2>>agent.err &
+    agent=$!
+    started="$started $agent"
+}
+agent_ends() {
+    kill "$agent"
+    wait "$agent" || fail "the agent: $(cat agent.err)"
+}
+# guest_begins OPTIONS SERVICE: a program that works for each byte of descriptor 9.
+guest_begins() {
+    worked=0
+    guest env LIBPPROF="control,$1" OTEL_SERVICE_NAME="$2" LD_PRELOAD="$library" "$work/own/push_work"
+    guest_works
+}
+guest_works() {
+    printf x >&9
+    worked=$((worked + 1))
+    wait_until has_worked
+}
+has_worked() { [ "$(grep -c worked guest.out)" -ge "$worked" ]; }
+last=$work/state/last/$(id -u)
+# Last profiles that no agent has seen come; each kind to the unit.
+last_profiles() { # BACKEND URL
+    mkdir -p "$last"
+    sent=
+    for kind in $kinds; do
+        cp "${kind%%=*}.pb.gz" "$last/4000000-1-${kind%%=*}-ended_$1.pb.gz"
+        case $kind in
+        thread=* | fd=* | leak=*) sent="$sent ${kind#*=}=${kind%%=*}.pb.gz" ;;
+        *) sent="$sent ${kind#*=}=${kind%%=*}.pb.gz@" ;;
+        esac
+    done
+    chmod 711 state state/last
+    agent_begins --push "$2" --to "$1" --interval 1s
+    # shellcheck disable=SC2086
+    python3 "$fleet/query.py" "$1" "$2" "{service_name=\"ended_$1\"}" $sent >"$1.last" || fail "$1, last profiles: $(cat "$1.last" agent.err)"
+    sed 's/^/last /' "$1.last"
+    agent_ends
+}
+# What the agent takes of a program adds up to its last profiles.
+by_agent() { # BACKEND URL
+    guest_begins "cpu:1000,wall,heap:1,block:1,mutex:1,thread,fd" "agent_$1"
+    agent_begins --push "$2" --to "$1" --interval 1s
+    for _ in 1 2 3; do
+        guest_works
+        sleep 1.5 # a round
+    done
+    agent_ends
+    ends_with 0 "$guest"
+    cp -r "$last" "truth_$1"
+    agent_begins --push "$2" --to "$1" --interval 1s
+    set -- "$1" "$2" truth_"$1"/*-cpu-* truth_"$1"/*-wall-* truth_"$1"/*-heap-* truth_"$1"/*-block-* truth_"$1"/*-mutex-*
+    python3 "$fleet/query.py" "$1" "$2" "{service_name=\"agent_$1\"}" "process_cpu=$3@" "wall=$4@" "memory=$5@alloc_" "block=$6@" "mutex=$7@" >"$1.agent" ||
+        fail "$1, agent: $(cat "$1.agent" agent.err)"
+    sed 's/^/agent /' "$1.agent"
+    agent_ends
+}
+# What does not change while Parca scrapes it is there several times.
+scraped() {
+    guest_begins heap:1,block:1,mutex:1 scraped
+    agent_begins --listen "$served"
+    ask() { python3 "$SRC/test/e2e/http/ask.py" "http://$served/$guest/debug/pprof/$1" -o "now.$1.pb.gz" >ask.log 2>&1; }
+    has_it() { ask heap && grep -qx 200 ask.log; }
+    wait_until has_it
+    ask block
+    ask mutex
+    python3 "$fleet/query.py" parca "$parca" '{service_name="scraped"}' "memory=now.heap.pb.gz*" "block=now.block.pb.gz*" "mutex=now.mutex.pb.gz*" \
+        >parca.scraped || fail "Parca, scraped: $(cat parca.scraped; tail -n 20 parca.log)"
+    sed 's/^/scraped /' parca.scraped
+    agent_ends
+    ends_with 0 "$guest"
+}
+
 [ -z "$(server pyroscope)" ] || compare pyroscope "$pyroscope" connections=example_connections
 [ -z "$(server parca)" ] || compare parca "$parca" ""
 [ -z "$(server pyroscope)" ] || by_itself pyroscope "$pyroscope"
 [ -z "$(server parca)" ] || by_itself parca "$parca"
+for backend in pyroscope parca; do
+    [ -n "$(server $backend)" ] || continue
+    eval "url=\$$backend"
+    last_profiles $backend "$url"
+    by_agent $backend "$url"
+done
+[ -z "$(server parca)" ] || scraped
 [ -z "$(server pyroscope)" ] || otlp_to_pyroscope
 [ -z "$(server otelcol)" ] || otlp_to_collector
 echo ok

@@ -3,7 +3,7 @@
 # query.py pyroscope|parca URL SELECTOR NAME=PROFILE...: asks a real server for all profiles of the last hour with the labels of SELECTOR,
 # as in '{service_name="shop"}', and compares them with the pprof files that were sent to it as __name__ NAME: the total of each type, to the
 # unit, and the ten functions that have most at the leaf. NAME=PROFILE@PREFIX compares only types that begin with PREFIX, and says that the
-# profile was sent in parts, as deltas. It waits for what is not there yet, for at most a minute. Prints the totals, and
+# profile was sent in parts, as deltas. NAME=PROFILE* was taken several times: all that the server has are as many times the file's. It waits for what is not there yet, for at most a minute. Prints the totals, and
 # what differs; exits with 1 then. "ready" as the selector: only waits until the server is ready.
 import base64
 import gzip
@@ -48,15 +48,14 @@ def at_leaves(profile, index, without=None):
 
 
 def sent(name, path, is_delta):
-    """{type: {function: value}}, with the types as cpprof push calls them: thread as goroutine, and words that Parca can say."""
+    """{type: {function: value}}, with the types as cpprof push calls them: thread as goroutine, and words that servers can say."""
     with open(path, "rb") as stream:
         data = stream.read()
     profile = decode("Profile", gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
     text = profile["string_table"]
     if name == "goroutine":
         text = [name if one == "thread" else one for one in text]
-    if backend == "parca":
-        text = [re.sub("[^a-zA-Z0-9_]", "_", one) for one in text]
+    text = [re.sub("[^a-zA-Z0-9_]", "_", one) for one in text]
     period = profile["period_type"]
     suffix = ":%s:%s" % (text[period["type"]], text[period["unit"]])
     if backend == "parca" and (is_delta or profile["duration_nanos"]):
@@ -95,13 +94,15 @@ def from_parca(kind):
     return at_leaves(decode("Profile", gzip.decompress(base64.b64decode(answer["pprof"]))), 0)
 
 
-def matched(kind, wanted):
+def matched(kind, wanted, several):
     """What the server has, once its total is right, or after a minute."""
     until = time.monotonic() + 60
     while True:
         got = from_pyroscope(kind) if backend == "pyroscope" else from_parca(kind)
-        if sum(got.values()) == sum(wanted.values()) or time.monotonic() > until:
-            return got
+        times = sum(got.values()) // sum(wanted.values()) if several else 1
+        is_right = sum(got.values()) == times * sum(wanted.values()) > 0
+        if is_right or time.monotonic() > until:
+            return {name: value // times if is_right else value for name, value in got.items()}
         time.sleep(0.5)
 
 
@@ -129,11 +130,12 @@ def main():
     for one in sys.argv[4:]:
         name, path = one.split("=", 1)
         path, in_parts, prefix = path.partition("@")
+        several, path = path.endswith("*"), path.rstrip("*")
         for kind, wanted in sent(name, path, in_parts).items():
             if not wanted or not kind.startswith(prefix):
                 continue
             compared += 1
-            got = matched("%s:%s" % (name, kind), wanted)
+            got = matched("%s:%s" % (name, kind), wanted, several)
             if top(got) != top(wanted):
                 differs += 1
                 print("%s:%s: sent %d %s\n  has %d %s" % (name, kind, sum(wanted.values()), top(wanted), sum(got.values()), top(got)))
