@@ -69,16 +69,13 @@ static void *find_in_load_order(const char *name, const char *version)
 
 /* ---- the functions of the header ---- */
 
-/* A loader that does not find a name allocates for its message. That is not the program's work, and it
- * may be inside other work of ours. */
+/* Before glibc 2.34 dlsym allocates in each thread once, and for the message that a name is not
+ * there. */
 static void *ask_loader(const char *name, const char *version)
 {
-    bool is_inside = pp_own_work_has((uintptr_t)__builtin_frame_address(0));
-    if (!is_inside) {
-        pp_own_work_begin();
-    }
+    bool begins = pp_own_work_join((uintptr_t)__builtin_frame_address(0));
     void *found = version != NULL ? pp_real_next_version(name, version) : dlsym(RTLD_NEXT, name);
-    if (!is_inside) {
+    if (begins) {
         pp_own_work_end();
     }
     return found;

@@ -8,6 +8,8 @@
  */
 #include "modules/loader.h"
 
+#include "sys/own_work.h"
+
 #include <dlfcn.h>
 #include <link.h>
 
@@ -15,7 +17,11 @@ bool pp_loader_find_state(const void **object, size_t *size)
 {
     Dl_info where;
     ElfW(Sym) *symbol = NULL;
-    void *state = dlsym(RTLD_DEFAULT, "_rtld_global");
+    bool begins = pp_own_work_join((uintptr_t)__builtin_frame_address(0));
+    void *state = dlsym(RTLD_DEFAULT, "_rtld_global"); /* may allocate (host/real_dynamic.c) */
+    if (begins) {
+        pp_own_work_end();
+    }
     if (state == NULL || dladdr1(state, &where, (void **)&symbol, RTLD_DL_SYMENT) == 0 ||
         symbol == NULL || where.dli_saddr != state) {
         return false;

@@ -55,4 +55,15 @@ static inline bool pp_own_work_has(uintptr_t sp)
     return pp_thread_marks.own_work_sp != 0;
 }
 
+/* Begins where the call may be inside such work already; true if it is not, and has to be ended.
+ * `sp` is that of pp_own_work_begin(). */
+static inline bool pp_own_work_join(uintptr_t sp)
+{
+    bool begins = !pp_own_work_has(sp);
+    if (begins) {
+        pp_own_work_mark(sp);
+    }
+    return begins;
+}
+
 #endif

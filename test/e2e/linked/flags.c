@@ -3,7 +3,7 @@
  * flags.c [FLAG...] [ARGUMENT...]: prints what pprof_parse_flags() returns and leaves of the
  * arguments, each in brackets; then does something for every profile to show.
  *
- * Libc: glibc
+ * Libc: glibc 2.34
  */
 #include "../victims/burn.h"
 #include <pprof.h>

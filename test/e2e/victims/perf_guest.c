@@ -13,7 +13,7 @@
  *   perf_guest WAY         works with all signals blocked, and executes itself in that way, an exec
  *                          function or "syscall", to open them again; the status is 42
  *
- * Libc: glibc
+ * Libc: glibc 2.34
  */
 #include "burn.h"
 

@@ -15,6 +15,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifndef SYS_close_range /* the kernel has it since 5.9 */
+#define SYS_close_range 436
+#endif
+
 enum { FIRST_NUMBER = 3, LIMIT_NUMBER = 40, LOOKS = 50 };
 
 static const char own_content[] = "the program's own\n";

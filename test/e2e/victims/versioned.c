@@ -3,7 +3,7 @@
  * versioned.c: asks for the versions of functions that libraries built today and ten years ago ask
  * for, whichever the linker would choose. All of them must come to our hooks.
  *
- * Libc: glibc
+ * Libc: glibc 2.34
  */
 #include "burn.h"
 
