@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# ./test.sh [--quick] [--port aarch64|musl] [--all | --third N]: installs what is missing, builds, and runs the tests.
+# ./test.sh [--quick] [--port aarch64|musl|old-glibc] [--all | --third N]: installs what is missing, builds, and runs the tests.
 #
 #   release   unit, end-to-end and tool tests
 #   asan      AddressSanitizer and UndefinedBehaviorSanitizer: unit tests, and cpprof's      (not with --quick)
 #
 # --port aarch64 does it for another architecture on this machine: unit tests by qemu-user; those that fail for want of a
 # kernel of its own, and end-to-end tests, in a virtual machine (tools/port). A test counts by its last result. --port musl does it for
-# musl, whose programs run here as they are: unit tests and the end-to-end tests that tools/port lists.
+# musl, whose programs run here as they are: unit tests and the end-to-end tests that tools/port lists. --port old-glibc runs
+# end-to-end tests on programs with the glibc of Debian 11 (tools/glibc-root).
 #
 # The daily set. The nightly one has what takes long: storms, odd hosts, tables of cases; its tests are in three thirds.
 # --third N runs the daily set and one of them, --all everything.
@@ -17,14 +18,15 @@
 # as .ci/run has it.
 #
 # Asks nothing, needs no terminal, can be called from anywhere. Ends with the line
-# "N passed, N failed"; exits with 0 only if everything was built and nothing failed.
+# "N passed, N failed"; exits with 0 only if everything was built and nothing failed. The line "system: ..." is for README's
+# table (tools/systems).
 
 set -eu
 exec </dev/null
 cd "$(dirname "$0")"
 
 usage() {
-    echo "usage: ./test.sh [--quick] [--port aarch64|musl] [--all | --third 1|2|3]" >&2
+    echo "usage: ./test.sh [--quick] [--port aarch64|musl|old-glibc] [--all | --third 1|2|3]" >&2
     exit 2
 }
 
@@ -34,7 +36,7 @@ left_out='^nightly-' # a regular expression on ctest's labels
 while [ $# -gt 0 ]; do
     case "$1 ${2-}" in
     "--quick "*) [ -n "$port" ] || presets=release ;;
-    "--port aarch64" | "--port musl")
+    "--port aarch64" | "--port musl" | "--port old-glibc")
         port=$2 presets=$2
         shift
         ;;
@@ -75,8 +77,22 @@ for preset in $presets; do
 done
 ! grep -q '^ctest-status' "$log" || status=1
 
+# on_what: the system, as README's table has it: "x86-64, glibc 2.36 (Debian 12)".
+on_what() {
+    # shellcheck source=/dev/null
+    where=$(. /etc/os-release 2>/dev/null && echo "${NAME%% *} ${VERSION_ID-}")
+    libc=$(getconf GNU_LIBC_VERSION 2>/dev/null || ldd --version 2>&1 | sed -n 's/^Version /musl /p')
+    machine=$(uname -m | tr _ -)
+    case $port in
+    aarch64) echo "aarch64, $libc ($where, emulated)" ;;
+    musl) echo "$machine, musl (on $where)" ;;
+    old-glibc) echo "$machine, glibc $(tools/port old-glibc version) (on $where)" ;;
+    *) echo "$machine, $libc ($where)" ;;
+    esac
+}
+
 # ctest's lines: " 3/12 Test  #7: unit.arena ......   Passed    0.01 sec"
-awk -v port="$port" '
+awk -v port="$port" -v on_what="$(on_what)" -v command="./test.sh${port:+ --port $port}" '
     /^Test project / && port == "" { run++ }
     $2 == "Test" && $3 ~ /^#[0-9]+:$/ {
         result[$4 " " run] = / Passed +[0-9.]+ sec/ ? "passed" : /\*\*\*Skipped/ ? "skipped" : "failed"
@@ -91,6 +107,7 @@ awk -v port="$port" '
         print ""
         if (skipped != "") print "skipped:" skipped
         if (failed)        print "failed:" names
+        printf "system: %s | %s | %d passed, %d failed, %d skipped\n", on_what, command, passed, failed, split(skipped, all)
         printf "%d passed, %d failed\n", passed, failed
     }' "$log"
 exit $status
