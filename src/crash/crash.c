@@ -159,7 +159,7 @@ static void end_dump(ucontext_t *context)
 /* Signals of a crash stay unblocked. */
 static void block_others(void)
 {
-    pp_signal_mask others = ~pp_signal_bit(33); /* setuid in all threads */
+    pp_signal_mask others = ~pp_signal_bit(PP_SETUID_SIGNAL);
     for (size_t i = 0; i < PP_CRASH_SIGNALS; i++) {
         others &= ~pp_signal_bit(pp_crash_signals[i]);
     }

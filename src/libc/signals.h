@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * signals.h: the signal by which the C library cancels threads.
+ * signals.h: the signals by which the C library cancels threads, and runs a setuid() in all of them.
  *
  *           32              33      34
  *   glibc   cancel, timers  setuid  the program's
@@ -17,9 +17,11 @@
 #ifdef PP_MUSL
 #define PP_CANCEL_SIGNAL      33
 #define PP_CANCEL_SIGNAL_TEXT "33"
+#define PP_SETUID_SIGNAL      34
 #else
 #define PP_CANCEL_SIGNAL      32
 #define PP_CANCEL_SIGNAL_TEXT "32"
+#define PP_SETUID_SIGNAL      33
 #endif
 
 #endif

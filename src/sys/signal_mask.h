@@ -4,7 +4,7 @@
  *
  * libc's functions never block its own two signals. The first is the signal of our timers and of
  * asynchronous cancellation (sys/sampling_signal.h): neither may interrupt our critical sections,
- * so this file blocks it. The second (33, setuid in all threads) stays unblocked: a thread that
+ * so this file blocks it. The one of a setuid() in all threads stays unblocked: a thread that
  * blocked it would hang a setuid() of the host.
  *
  * Zone: SIGNAL.
@@ -13,6 +13,7 @@
 #define PP_SYS_SIGNAL_MASK_H
 
 #include "arch/system_call.h"
+#include "libc/signals.h"
 
 #include <signal.h>
 #include <stddef.h>
@@ -26,10 +27,10 @@ static inline pp_signal_mask pp_signal_bit(int signal)
     return UINT64_C(1) << (signal - 1);
 }
 
-/* Blocks all signals except 33; *old is the mask for pp_signals_restore(). */
+/* Blocks all signals except that of setuid(); *old is the mask for pp_signals_restore(). */
 static inline void pp_signals_block(pp_signal_mask *old)
 {
-    const pp_signal_mask all = ~pp_signal_bit(33);
+    const pp_signal_mask all = ~pp_signal_bit(PP_SETUID_SIGNAL);
     pp_system_call(SYS_rt_sigprocmask, SIG_BLOCK, &all, old, sizeof all);
 }
 
