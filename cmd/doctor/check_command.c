@@ -54,7 +54,10 @@ static void take_line(cp_findings *f, const char *line)
                       {"libmimalloc", "mimalloc"},
                       {"libsnmalloc", "snmalloc"}};
 
-    if (strstr(line, "not found") || strstr(line, "cannot open shared object file")) {
+    /* musl: "Error loading shared library NAME: ...", then a line for each symbol. */
+    if ((strstr(line, "not found") && !strstr(line, "Error relocating ")) ||
+        strstr(line, "Error loading shared library ") ||
+        strstr(line, "cannot open shared object file")) {
         cp_found_less(f, CP_FAILS, NULL, "libraries", NULL, "%s", line + strspn(line, " \t"));
     }
     for (size_t i = 0; i < sizeof allocators / sizeof *allocators; i++) {
