@@ -209,13 +209,17 @@ static void set_holder(const look *l, uint32_t tid, pp_lock_wait *wait)
 }
 
 /* The word itself has the holder if the kernel takes part: priority inheritance, robust locks, and
- * musl's locks with a type. */
+ * musl's locks with a type. Those without have EBUSY there. */
 static void read_mutex(const look *l, const pp_lock_thread *t, bool is_named, pp_lock_wait *wait)
 {
     const uint32_t contended = 2; /* the highest value of a word that has no tid */
     uint32_t word = word_at(l, wait->address);
     bool in_word = word > contended && thread_of(l, word & tid_bits) != NULL;
     set_holder(l, in_word ? word : word_at(l, wait->address + OWNER), wait);
+    if (wait->holder_thread == NULL && (word & tid_bits) == EBUSY) {
+        wait->holder = 0;
+        wait->hides_holder = true;
+    }
     if (wait->holder_thread != NULL || (is_named && word != 0)) {
         wait->lock = "mutex";
         wait->is_sure = is_named || (in_word && (word & FUTEX_WAITERS) != 0) ||
@@ -408,7 +412,9 @@ static void write_holder(const pp_lock_wait *wait, pp_text_stream *out)
 {
     const pp_lock_thread *holder = wait->holder_thread;
     if (wait->holder == 0) {
-        pp_text_stream_add(out, wait->lock[0] == 'r' ? " held by readers" : " held by nobody");
+        pp_text_stream_add(out, wait->lock[0] == 'r' ? " held by readers"
+                                : wait->hides_holder ? " held by another thread"
+                                                     : " held by nobody");
         return;
     }
     pp_text_stream_add(out, " held by ");

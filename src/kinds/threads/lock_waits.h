@@ -58,6 +58,7 @@ typedef struct pp_lock_wait {
     const char *lock;  /* "mutex", "rwlock", "end"; NULL = the thread waits for no such lock */
     uintptr_t address; /* of the word that it waits for */
     int holder;        /* its tid; 0 = not known: readers, or nobody any more */
+    bool hides_holder; /* somebody has the lock, and it does not say who */
     const pp_lock_thread *holder_thread; /* NULL = it is not on the list */
     bool is_sure;                        /* of more than the words of memory alone */
     bool has_timeout;

@@ -22,9 +22,29 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-static pthread_mutex_t lefts = PTHREAD_MUTEX_INITIALIZER, rights = PTHREAD_MUTEX_INITIALIZER,
-                       own = PTHREAD_MUTEX_INITIALIZER, left_over = PTHREAD_MUTEX_INITIALIZER,
-                       conditions = PTHREAD_MUTEX_INITIALIZER;
+#ifdef __GLIBC__
+#define SAYS_HOLDER PTHREAD_MUTEX_INITIALIZER
+#define CHECKED     PTHREAD_MUTEX_INITIALIZER
+#else /* musl's do, if they are robust or check errors */
+#define SAYS_HOLDER                                                                                \
+    {                                                                                              \
+        {                                                                                          \
+            {                                                                                      \
+                4                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+#define CHECKED                                                                                    \
+    {                                                                                              \
+        {                                                                                          \
+            {                                                                                      \
+                PTHREAD_MUTEX_ERRORCHECK                                                           \
+            }                                                                                      \
+        }                                                                                          \
+    }
+#endif
+static pthread_mutex_t lefts = SAYS_HOLDER, rights = SAYS_HOLDER, own = SAYS_HOLDER,
+                       left_over = CHECKED, conditions = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
 static pthread_rwlock_t table = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_barrier_t both;
