@@ -214,7 +214,8 @@ static void read_mutex(const look *l, const pp_lock_thread *t, bool is_named, pp
 {
     const uint32_t contended = 2; /* the highest value of a word that has no tid */
     uint32_t word = word_at(l, wait->address);
-    bool in_word = word > contended && thread_of(l, word & tid_bits) != NULL;
+    bool has_ended = (word & FUTEX_WAITERS) != 0 && (word & tid_bits) > EBUSY;
+    bool in_word = word > contended && (thread_of(l, word & tid_bits) != NULL || has_ended);
     set_holder(l, in_word ? word : word_at(l, wait->address + OWNER), wait);
     if (wait->holder_thread == NULL && (word & tid_bits) == EBUSY) {
         wait->holder = 0;
