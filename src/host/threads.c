@@ -41,6 +41,10 @@
 #include <threads.h>
 #include <unistd.h>
 
+#ifndef AT_MINSIGSTKSZ /* Linux 5.14 */
+#define AT_MINSIGSTKSZ 51
+#endif
+
 enum { PAGE = 4096 };
 
 /* No thread stack may grow into the gap that the kernel keeps below the main stack. */
@@ -152,6 +156,28 @@ static size_t stack_size_of(const pthread_attr_t *attributes)
     return size;
 }
 
+/* The least stack that takes a signal beside the thread's own frames. musl allows stacks of 2 KiB, less than the
+ * kernel puts there for a signal; glibc allows no smaller ones. */
+static size_t least_stack(void)
+{
+    enum { LEAST = 16 * 1024, OWN = 8 * 1024 };
+    size_t signal_frame = getauxval(AT_MINSIGSTKSZ);
+    return signal_frame + OWN > LEAST ? signal_frame + OWN : LEAST;
+}
+
+/* Makes a copy that asks for the least stack, if libc is to allocate a smaller one. */
+static bool has_larger(const pthread_attr_t *attributes, size_t size, pthread_attr_t *larger)
+{
+    void *own = NULL;
+    size_t own_size = 0;
+    if (attributes == NULL || size == 0 || size >= least_stack() ||
+        (pthread_attr_getstack(attributes, &own, &own_size) == 0 && own != NULL)) {
+        return false;
+    }
+    *larger = *attributes;
+    return pthread_attr_setstacksize(larger, least_stack()) == 0;
+}
+
 /* `leaf` is the hook, which the program called from `return_address`. */
 static pp_thread_launch *new_launch(uintptr_t start, void *argument, size_t stack_size,
                                     uintptr_t leaf, uintptr_t return_address)
@@ -203,9 +229,14 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *restrict th
         return EAGAIN;
     }
     prepare_hooks();
-    pp_thread_launch *l =
-        new_launch((uintptr_t)start, argument, stack_size_of(attributes), (uintptr_t)pp_own_create,
-                   (uintptr_t)__builtin_return_address(0));
+    pthread_attr_t larger;
+    size_t size = stack_size_of(attributes);
+    if (has_larger(attributes, size, &larger)) {
+        attributes = &larger;
+        size = least_stack();
+    }
+    pp_thread_launch *l = new_launch((uintptr_t)start, argument, size, (uintptr_t)pp_own_create,
+                                     (uintptr_t)__builtin_return_address(0));
     if (l == NULL) { /* the library only finds this thread when it lists the threads */
         return create(thread, attributes, start, argument);
     }
