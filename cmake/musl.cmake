@@ -12,8 +12,8 @@ set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(CMAKE_C_FLAGS_INIT "-isystem ${PPROF_MUSL_ROOT}/include")
 set(CMAKE_ASM_FLAGS_INIT "-isystem ${PPROF_MUSL_ROOT}/include")
-# Other builders of musl have their compiler ask for the index of unwind tables.
-set(link "-Wl,--eh-frame-hdr -L${PPROF_MUSL_ROOT}/lib -Wl,-rpath,${PPROF_MUSL_ROOT}/lib")
+# Other builders of musl have their compiler ask for the index of unwind tables and for build ids.
+set(link "-Wl,--eh-frame-hdr -Wl,--build-id -L${PPROF_MUSL_ROOT}/lib -Wl,-rpath,${PPROF_MUSL_ROOT}/lib")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "${link}")
 set(CMAKE_SHARED_LINKER_FLAGS_INIT "${link}")
 set(CMAKE_MODULE_LINKER_FLAGS_INIT "${link}")

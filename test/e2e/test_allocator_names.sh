@@ -3,6 +3,7 @@
 #
 # test_allocator_names.sh: programs that ask, by weak references or dlsym, whether an allocator is there find what they find
 # without the library: nothing where there is none, and what the allocator has where there is one, which is counted.
+# libc: glibc, its victims are the distribution's programs
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need cc go timeout

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, musl's loader takes no library into a process that runs
 # timeout: 300
 #
 # test_attached.sh: the library in a program that has loaded it while it ran: the control socket, a CPU profile of threads

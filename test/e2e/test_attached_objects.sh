@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, musl's loader takes no library into a process that runs
 # timeout: 300
 # nightly: 2
 #

@@ -3,6 +3,7 @@
 #
 # test_beside_go.sh: the same cases in C (linked/beside.c) and in Go (go/beside.go), with each version of Go that is
 # installed: what they print is the same.
+# libc: glibc, its victims are the distribution's programs
 # timeout: 400
 # nightly: 2
 # shellcheck source=test/e2e/lib.sh

@@ -3,6 +3,7 @@
 #
 # test_call_slots.sh: while no kind needs its hooks, a program's calls go to libc directly; once the heap profile is
 # on, it sees each call and each free, whichever way the program has come to its pointers, libraries and threads.
+# libc: glibc, its program reads the loader's tables as glibc has them
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need cc go timeout

@@ -3,6 +3,7 @@
 #
 # test_contention_real.sh: programs and libraries with locks of their own: the same results with the block and
 # mutex profiles as without, and stacks that name who waits.
+# libc: glibc, its victims are the distribution's programs
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go

@@ -3,6 +3,7 @@
 #
 # test_contention_servers.sh: servers under load by many clients at once, with the block and mutex profiles: right
 # answers, a clean end, stacks that name who waits. Those that are not installed are left out.
+# libc: glibc, its victims are the distribution's programs
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, musl's loader takes no library into a process that runs
 # nightly: 1
 #
 # test_cpprof_attach_signals.sh: signals and cancellations that come while a thread loads the library for cpprof take effect

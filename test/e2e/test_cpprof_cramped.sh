@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, musl's loader takes no library into a process that runs
 # nightly: 1
 #
 # test_cpprof_cramped.sh: where a process cannot take the library, `cpprof record -p` says what was missing there

@@ -4,6 +4,7 @@
 # test_cpprof_names.sh: `cpprof top --demangle` shows overloads and template instances apart on
 # demand, as both Go tools do; and functions without a name are reported once, with the packages that have the names.
 # shellcheck source=test/e2e/lib.sh
+# libc: glibc, Debian has no compiler of C++ for musl
 # timeout: 300
 # nightly: 1
 . "$SRC/test/e2e/lib.sh"

@@ -7,7 +7,8 @@
 # nightly: 3
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
-need cc c++ go timeout
+need cc go timeout
+! has_cxx || need c++
 
 victim=$victims/crash
 cat >loaded.c <<'C'
@@ -107,18 +108,20 @@ done
 dumps loaded SIGSEGV # its name is not in the loader's list yet
 
 # An exception that nobody catches. The stack is that of the throw, since nothing is unwound.
-cat >uncaught.cc <<'C'
+if has_cxx; then
+    cat >uncaught.cc <<'C'
 #include <thread>
 struct guard { ~guard() { __asm__ volatile(""); } };
 __attribute__((noinline)) void crash_uncaught() { guard g; throw 42; }
 int main() { std::thread(crash_uncaught).join(); }
 C
-c++ -O1 -pthread -o uncaught uncaught.cc
-for options in "" crash; do
-    run "with$options" "$options" "$work/uncaught"
-    expect_equal "status of uncaught, LIBPPROF=$options" 134 "$(cat "with$options/status")"
-done
-first_of withcrash/err | grep -q '^crash_uncaught' || fail "dump of uncaught: $(cat withcrash/err)"
+    c++ -O1 -pthread -o uncaught uncaught.cc
+    for options in "" crash; do
+        run "with$options" "$options" "$work/uncaught"
+        expect_equal "status of uncaught, LIBPPROF=$options" 134 "$(cat "with$options/status")"
+    done
+    first_of withcrash/err | grep -q '^crash_uncaught' || fail "dump of uncaught: $(cat withcrash/err)"
+fi
 
 # ---- the dump itself ----
 

@@ -3,6 +3,7 @@
 #
 # test_cxx.sh: <pprof.hpp> compiles without a warning by each compiler that is there, in the oldest
 # and a newer standard, and does what it promises.
+# libc: glibc, Debian has no compiler of C++ for musl
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need g++

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, musl's mutexes of the normal kind do not say who holds them
 # timeout: 300
 #
 # test_deadlocks.sh: the library itself says which threads wait for each other's locks for ever, with their stacks, and

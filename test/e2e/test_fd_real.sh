@@ -3,6 +3,7 @@
 #
 # test_fd_real.sh: the fd profiles of programs that do not know of it: as many descriptors as they
 # have open, and the connections that are open are where they accept.
+# libc: glibc, its victims are the distribution's programs
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go timeout

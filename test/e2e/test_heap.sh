@@ -31,7 +31,9 @@ expect_kind by_memalign 1000 700000 1000 700000
 expect_kind by_valloc 1000 800000 1000 800000
 expect_kind by_strdup 1000 24000 1000 24000 strdup
 expect_kind by_malloc_zero 1000 0 1000 0
-expect_kind freed_by_realloc 1000 60000 0 0
+resized=1000
+! is_musl "$library" || resized=2000 # a block of no bytes takes the place of each
+expect_kind freed_by_realloc $resized 60000 0 0
 expect_kind freed_by_free 1000 90000 0 0
 expect_equal "blocks of not_allocated" "0 0 0 0" "$(blocks_of p.pb.gz.raw not_allocated main)"
 expect_kind kept_by_failed_realloc 1000 110000 1000 110000
@@ -45,7 +47,7 @@ expect_equal "period" "Period: 1" "$(grep '^Period:' p.pb.gz.raw)"
 ! grep -q '^Duration' p.pb.gz.raw || fail "a heap profile has no duration"
 expect_equal "label of by_calloc's blocks" 200 \
     "$(blocks p.pb.gz.raw | awk -F '\t' '$2 == "by_calloc" { split($1, v, " "); print v[5] }')"
-blocks p.pb.gz.raw | awk -F '\t' '$NF != "_start" { bad = 1 } END { exit bad }' ||
+is_musl "$library" || blocks p.pb.gz.raw | awk -F '\t' '$NF != "_start" { bad = 1 } END { exit bad }' ||
     fail "stacks that do not begin at _start: $(blocks p.pb.gz.raw)"
 blocks p.pb.gz.raw | awk '{ if (NR > 1 && $4 > last) bad = 1; last = $4 } END { exit bad }' ||
     fail "samples are not ordered by bytes in use"

@@ -38,8 +38,8 @@ total() { awk '/^Locations/ { exit } /^ *[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+:/ { a +=
 
 timeout 60 env LIBPPROF="heap:1,age,file=$work/ages.pb.gz" LD_PRELOAD="$library" ./ages
 raw ages.pb.gz
-expect_equal "blocks with an age" 300 "$(objects 'age:\[')"
-expect_at_least "blocks of a second or more" 100 "$(objects 'age:\[([1-9]|1m)')"
+expect_equal "blocks with an age" 300 "$(objects 'age:[[]')"
+expect_at_least "blocks of a second or more" 100 "$(objects 'age:[[]([1-9]|1m)')"
 timeout 60 env LIBPPROF="heap:1,file=$work/plain.pb.gz" LD_PRELOAD="$library" ./ages
 raw plain.pb.gz
 ! grep -q 'age:' plain.pb.gz.raw || fail "there are ages that nobody has asked for"

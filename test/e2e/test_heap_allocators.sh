@@ -3,6 +3,7 @@
 #
 # test_heap_allocators.sh: C and C++ programs under each allocator that is installed, preloaded behind us
 # and before us.
+# libc: glibc, its victims are the distribution's programs
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go

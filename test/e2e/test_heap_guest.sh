@@ -9,7 +9,8 @@
 # profiles say: test_heap_hostile.sh.)
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
-need cc c++ go timeout
+need cc go timeout
+! has_cxx || need c++
 
 cat >unseen.c <<'C'
 #include <stdlib.h>
@@ -63,7 +64,7 @@ done
 
 # A program that has its C++ runtime in itself: the linker took our operator new for it.
 other=
-if c++ -std=c++17 -fno-builtin -w -static-libstdc++ -o static_runtime \
+if has_cxx && c++ -std=c++17 -fno-builtin -w -static-libstdc++ -o static_runtime \
     "$SRC/test/e2e/victims/heap_new.cc" -L"$BUILD/lib" -lpprof -Wl,-rpath,"$BUILD/lib" 2>static.errors; then
     # The stand-in for nothrow forms cannot catch what a new_handler throws: it does not call it.
     "$victims/heap_new" | sed '/nothrow/s/handler.*//' >new.plain

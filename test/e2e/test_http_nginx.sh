@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, its victims are the distribution's programs
 # timeout: 300
 #
 # test_http_nginx.sh: nginx with http=: the master answers, its workers have no server; it reloads and ends as ever. One that

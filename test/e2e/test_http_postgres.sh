@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, its victims are the distribution's programs
 # timeout: 300
 #
 # test_http_postgres.sh: postgres with http=: the postmaster answers, the processes that it forks have no server and none of

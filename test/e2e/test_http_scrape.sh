@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, its victims are the distribution's programs
 # timeout: 300
 #
 # test_http_scrape.sh: a redis-server under load is scraped as Grafana Alloy's pyroscope.scrape does it with its default

@@ -4,6 +4,7 @@
 # test_late_names.sh: operator new, and an allocator's own names, that come with dlopen. Whoever calls them
 # first does not wait for the loader, which is busy with a constructor, or has been when the process was
 # forked; their blocks are counted once; they may be unloaded again, and replace some forms alone.
+# libc: glibc, Debian has no compiler of C++ for musl
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need cc c++ go timeout

@@ -3,6 +3,7 @@
 #
 # test_leak_sites.sh: on programs of every kind, the leak profile has the same places as LeakSanitizer: in C, C++, with
 # GLib, SQLite, threads and libraries. Each program allocates in functions that are called site_NAME.
+# libc: glibc, compilers have no sanitizers for musl
 # timeout: 1800
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, musl has no makecontext
 # nightly: 3
 #
 # test_odd_hosts_coroutines.sh: coroutines on small stacks, made by swapcontext, by siglongjmp, in assembler, as

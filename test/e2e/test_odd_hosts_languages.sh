@@ -3,6 +3,7 @@
 #
 # test_odd_hosts_languages.sh: programs whose runtime has stacks, signals and threads of its own: Go with cgo, Rust, and
 # the Java virtual machine with -Xcheck:jni. (.NET is not in this distribution.)
+# libc: glibc, its victims are the distribution's programs
 # timeout: 300
 # nightly: 3
 # shellcheck source=test/e2e/odd/hosts.sh

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, compilers have no sanitizers for musl
 # nightly: 3
 #
 # test_odd_hosts_sanitizers.sh: the library preloaded into programs that gcc and clang have built with a sanitizer: their

@@ -3,6 +3,7 @@
 #
 # test_old_conditions.sh: programs that are linked to the conditions of before glibc 2.3.2 come to the old
 # functions, with their profiles; those of today to today's.
+# libc: glibc, musl's functions have one version each
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go cc readelf timeout

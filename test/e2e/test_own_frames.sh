@@ -8,7 +8,8 @@
 # nightly: 2
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
-need go cc c++ nm readelf timeout
+need go cc nm readelf timeout
+! has_cxx || need c++
 
 sources=$SRC/test/e2e/own_frames
 ROUNDS=4
@@ -84,16 +85,18 @@ for pair in ends_in_mutex:pthread_mutex_lock ends_in_rwlock:pthread_rwlock_wrloc
     expect_equal "threads in ${pair%:*}" 1 "$(weight_with out/thread.pb.gz.raw "${pair%:*}")"
 done
 
-compile c++ objects.cc
-run C++ env LIBPPROF="heap:1,file=$work/out/%k.pb.gz" LD_PRELOAD="$library" ./program
-look C++ 1
-every_block=no
-run "C++, by malloc" env LIBPPROF="cpu:1000,heap:64k,file=$work/out/%k.pb.gz" LD_PRELOAD="$library" ./program
-look "C++, by malloc" 2
-every_block=yes
-# operator new stands in for libstdc++'s: where a sample lands below it, it is between malloc and the program.
-expect_equal "stacks of malloc that burn_new is said to have called" 0 \
-    "$(weight_directly out/cpu.pb.gz.raw malloc burn_new)"
+if has_cxx; then
+    compile c++ objects.cc
+    run C++ env LIBPPROF="heap:1,file=$work/out/%k.pb.gz" LD_PRELOAD="$library" ./program
+    look C++ 1
+    every_block=no
+    run "C++, by malloc" env LIBPPROF="cpu:1000,heap:64k,file=$work/out/%k.pb.gz" LD_PRELOAD="$library" ./program
+    look "C++, by malloc" 2
+    every_block=yes
+    # operator new stands in for libstdc++'s: where a sample lands below it, it is between malloc and the program.
+    expect_equal "stacks of malloc that burn_new is said to have called" 0 \
+        "$(weight_directly out/cpu.pb.gz.raw malloc burn_new)"
+fi
 
 # ---- linked ----
 

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, its victims are the distribution's programs
 # timeout: 600
 #
 # test_readme.sh: what README.md and the documents beside it tell a reader to type works word by word, on a system where the

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # test_real_gcc.sh: a compiler: a driver that starts others by vfork and exec, one of which works hard.
+# libc: glibc, its victims are the distribution's programs
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go gcc awk

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, its victims are the distribution's programs
 # timeout: 600
 #
 # test_real_heap.sh: a database, an interpreter, a compiler, git and a C++ program with the heap profile at

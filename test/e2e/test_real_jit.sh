@@ -3,6 +3,7 @@
 #
 # test_real_jit.sh: programs that generate code: luajit, node, PCRE2's compiler in grep -P. Such code has
 # no call-frame information: a stack may end in it, and then the comments say so, but nowhere else.
+# libc: glibc, its victims are the distribution's programs
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go awk readelf

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # test_real_nginx.sh: CPU time and heap of a master and a worker by fork, titles written over argv, ended by SIGQUIT.
+# libc: glibc, its victims are the distribution's programs
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go nginx

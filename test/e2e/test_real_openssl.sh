@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, its victims are the distribution's programs
 # nightly: 2
 #
 # test_real_openssl.sh: libcrypto's assembler: CFAs on every register, by expressions, on aligned stacks.

@@ -3,6 +3,7 @@
 #
 # test_real_postgres_heap.sh: a server of many processes, each with its heap profile: one for each backend,
 # all readable, answers right, clean shutdown.
+# libc: glibc, its victims are the distribution's programs
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go psql

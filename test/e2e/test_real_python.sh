@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # test_real_python.sh: an interpreter, its C extensions, libffi's trampolines and closures.
+# libc: glibc, its victims are the distribution's programs
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # test_real_redis.sh: a server with threads and jemalloc, under load, ended by SIGTERM.
+# libc: glibc, its victims are the distribution's programs
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go redis-server redis-benchmark redis-cli

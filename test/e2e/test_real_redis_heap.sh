@@ -3,6 +3,7 @@
 #
 # test_real_redis_heap.sh: a server with jemalloc and threads, which counts its own memory: what the heap
 # profile says is in use is what INFO says, less what jemalloc rounds up.
+# libc: glibc, its victims are the distribution's programs
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go redis-server redis-benchmark redis-cli

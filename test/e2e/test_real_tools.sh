@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, its victims are the distribution's programs
 # nightly: 2
 #
 # test_real_tools.sh: xz, sort, sqlite3, git and others that are there: the same output and status as

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # test_real_vim.sh: an editor that has a handler for every fatal signal.
+# libc: glibc, its victims are the distribution's programs
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go vim

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, compilers have no sanitizers for musl
 # nightly: 2
 #
 # test_sanitizers.sh: programs that are built with a sanitizer and linked to the library, which is not: no false

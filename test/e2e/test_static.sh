@@ -6,7 +6,8 @@
 # libpprof_static.wrap, and refused without them. libpprof.a in such a program says what to link instead.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
-need go cc c++
+need go cc
+! has_cxx || need c++
 archive=$BUILD/lib/libpprof_static.a
 wrap=-Wl,@$BUILD/lib/libpprof_static.wrap
 [ -e "$archive" ] || skip "libpprof_static.a was not built: there is no libc.a that it knows"
@@ -57,6 +58,7 @@ for how in -static -static-pie; do
     expect_cpu_and_waits
     rm -f ./*.pb.gz
 
+    has_cxx || continue
     build c++ whole.cc $how "$archive" "$wrap"
     run "heap:1,file=$work/%k.pb.gz"
     raw heap.pb.gz
@@ -109,8 +111,10 @@ expect_at_least "descriptors of a static program" 4 "$(weight fd.pb.gz.raw)"
 expect_equal "by whom they were opened" "$(weight fd.pb.gz.raw)" \
     "$(($(weight_with fd.pb.gz.raw pprof_earlier_descriptor) + $(weight_with fd.pb.gz.raw pprof_unseen_descriptor)))"
 
-build c++ whole.cc -static "$archive"
-run "cpu:1000,file=$work/cpu.pb.gz"
+if has_cxx; then
+    build c++ whole.cc -static "$archive"
+    run "cpu:1000,file=$work/cpu.pb.gz"
+fi
 
 cc -w -static -D_GNU_SOURCE -I "$SRC/include" -o program "$SRC/test/e2e/static/whole.c" "$BUILD/lib/libpprof.a" -lz \
     2>/dev/null || skip "libpprof.a cannot be linked statically here"

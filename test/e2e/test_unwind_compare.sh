@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, musl has no libunwind
 # nightly: 2
 #
 # test_unwind_compare.sh: the walk of the stack is right at every instruction of small programs, as

@@ -29,6 +29,19 @@
 #include <time.h>
 #include <unistd.h>
 
+/* sigabbrev_np(), which only glibc has. */
+static const char *name_of(int number)
+{
+    static const char *const names[] = {
+        [SIGHUP] = "HUP",   [SIGINT] = "INT",   [SIGQUIT] = "QUIT", [SIGABRT] = "ABRT",
+        [SIGKILL] = "KILL", [SIGUSR1] = "USR1", [SIGSEGV] = "SEGV", [SIGUSR2] = "USR2",
+        [SIGALRM] = "ALRM", [SIGTERM] = "TERM", [SIGCHLD] = "CHLD", [SIGCONT] = "CONT",
+        [SIGSTOP] = "STOP", [SIGTSTP] = "TSTP", [SIGTTIN] = "TTIN", [SIGTTOU] = "TTOU",
+    };
+    const int count = sizeof names / sizeof *names;
+    return number >= 0 && number < count && names[number] != NULL ? names[number] : "?";
+}
+
 static void print_signals(void)
 {
     sigset_t mask;
@@ -104,7 +117,7 @@ static int count_signals(const char *path)
     } while (number != SIGTERM);
     for (int i = 1; i < 64; i++) {
         if (counts[i]) {
-            printf("%s %u\n", sigabbrev_np(i) ? sigabbrev_np(i) : "?", counts[i]);
+            printf("%s %u\n", name_of(i), counts[i]);
         }
     }
     return 0;
@@ -258,7 +271,7 @@ static bool has_ended(pid_t pid, int *status, int flags)
     if (!WIFSTOPPED(*status)) {
         return true;
     }
-    printf("[stopped by %s]\n", sigabbrev_np(WSTOPSIG(*status)));
+    printf("[stopped by %s]\n", name_of(WSTOPSIG(*status)));
     fflush(stdout);
     if (WSTOPSIG(*status) == SIGTSTP) {
         kill(-pid, SIGCONT);
@@ -291,7 +304,7 @@ static int in_terminal(char **command)
             continue;
         }
         if (WIFSIGNALED(job_status)) {
-            printf("[ended by %s]\n", sigabbrev_np(WTERMSIG(job_status)));
+            printf("[ended by %s]\n", name_of(WTERMSIG(job_status)));
         } else {
             printf("[ended with %d]\n", WEXITSTATUS(job_status));
         }

@@ -193,10 +193,12 @@ static void case_bad_descriptors(void)
     CHECK_IS(profile_to(pprof_writer_stdio(file)), -ENOSPC);
     fclose(file);
     CHECK_IS(profile_to(pprof_writer_stdio(NULL)), -EINVAL);
+#ifdef __GLIBC__ /* musl's fflush() reports nothing when such a file is full */
     char room[16];
     file = fmemopen(room, sizeof room, "w");
     CHECK(profile_to(pprof_writer_stdio(file)) < 0);
     fclose(file);
+#endif
 }
 
 /* A pipe smaller than the profile, with a reader that takes a byte at a time: all of it arrives. */

@@ -13,8 +13,6 @@
  *   cancelled   threads are cancelled, which libc does on the stack that they are on: not a byte
  *               below the alternate one is touched. Where cancelling is deferred libc's handler
  *               comes back
- *
- * Libc: glibc
  */
 #include "burn.h"
 

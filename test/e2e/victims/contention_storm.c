@@ -14,8 +14,6 @@
  *
  * What they wait for is held all the time, so that nobody is left with a lock that it does not know
  * of. Ends with 42 if the fighters have counted right.
- *
- * Libc: glibc
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -29,6 +27,10 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#ifndef RTLD_DEEPBIND /* musl has none */
+#define RTLD_DEEPBIND 0
+#endif
 
 enum { FIGHTERS = 3, VICTIMS = 2, MUTEXES = 4 };
 

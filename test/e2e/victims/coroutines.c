@@ -12,8 +12,6 @@
  *   zero_body        without CFI, as in libco: a fresh stack has 0 for a return address
  *   thread_body      as the first, in a thread
  *   short_body       thousands, of 16 to 256 KiB, unmapped as soon as they end, in two threads
- *
- * Libc: glibc
  */
 #include "burn.h"
 

@@ -4,8 +4,6 @@
  * prints their names. What does not crash prints "goes on" and ends with status 0.
  *
  * Flags: -fno-stack-clash-protection -Wno-infinite-recursion -Wno-array-bounds
- *
- * Libc: glibc
  */
 #include "bare_call.h"
 #include "burn.h"

@@ -8,8 +8,6 @@
  *                                      on in works_after()
  *   executes work                      is what may be executed: works_executed(); prints LD_PRELOAD
  *                                      and LIBPPROF of its environment, and EXECUTED
- *
- * Libc: glibc
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -77,8 +75,10 @@ static void execute(const char *how, char **argv)
         execle(program, program, argv[1], NULL, alone);
     else if (strcmp(how, "fexecve") == 0)
         fexecve(open(program, O_RDONLY | O_CLOEXEC), argv, alone);
+#ifdef __GLIBC__
     else if (strcmp(how, "execveat") == 0)
         execveat(AT_FDCWD, program, argv, alone, 0);
+#endif
 }
 
 static int say(const char *name)

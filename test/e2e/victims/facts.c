@@ -2,8 +2,6 @@
  *
  * facts.c [WORK-MS]: what a program can see of itself, a line each. The library must change none of
  * it, except the disposition of SIGPROF and the addresses of things.
- *
- * Libc: glibc
  */
 #include "burn.h"
 
@@ -15,9 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/single_threaded.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#ifdef __GLIBC__
+#include <sys/single_threaded.h>
+#else /* musl does not show it */
+enum { __libc_single_threaded = 1 };
+typedef int __rlimit_resource_t;
+#endif
 
 extern char **environ;
 

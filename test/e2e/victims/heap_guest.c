@@ -12,8 +12,6 @@
  *   limit        all memory there is, again and again
  *   coroutines   allocations on stacks that are unmapped afterwards
  *   deep         allocations 100 000 frames deep, and on a stack of 16 KiB
- *
- * Libc: glibc
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -29,6 +27,10 @@
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+#ifndef RTLD_DEEPBIND /* musl has none */
+#define RTLD_DEEPBIND 0
+#endif
 
 static void expect(bool good, const char *what)
 {

@@ -14,8 +14,6 @@
  * exits with 0 if all went well, and prints what has to be in the profile.
  *
  * Flags: -fno-builtin
- *
- * Libc: glibc
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -29,6 +27,10 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#ifndef RTLD_DEEPBIND /* musl has none */
+#define RTLD_DEEPBIND 0
+#endif
 
 static void *volatile sink;
 

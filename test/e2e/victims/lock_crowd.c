@@ -6,8 +6,6 @@
  * Each takes two or three of a few locks, the lower first: mutexes of all kinds, with and without a
  * time-out, and a rwlock; some wait for a condition, some create a thread and wait for its end while
  * they hold a lock.
- *
- * Libc: glibc
  */
 #include <errno.h>
 #include <pthread.h>
@@ -15,6 +13,12 @@
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+
+#ifdef __GLIBC__
+#define ADAPTIVE PTHREAD_MUTEX_ADAPTIVE_NP
+#else
+#define ADAPTIVE PTHREAD_MUTEX_NORMAL
+#endif
 
 enum { THREADS = 8, LOCKS = 5 };
 
@@ -108,8 +112,7 @@ static void *crowd(void *argument)
 int main(void)
 {
     static const int types[LOCKS] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE,
-                                     PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_NORMAL,
-                                     PTHREAD_MUTEX_ADAPTIVE_NP};
+                                     PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_NORMAL, ADAPTIVE};
     pthread_t thread;
     for (unsigned i = 0; i < LOCKS; i++) {
         pthread_mutexattr_t attributes;

@@ -16,8 +16,6 @@
  * A signal that is caught on a stack takes what the kernel saves, and then what the handler needs.
  * Where neither the stack nor the alternate one has as much, no program can take a signal: "room"
  * says what that is here.
- *
- * Libc: glibc
  */
 #include <pthread.h>
 #include <setjmp.h>

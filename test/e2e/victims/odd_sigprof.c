@@ -16,8 +16,6 @@
  *   exec-blocked     and so is a mask, and a signal that waits behind it
  *   no-clock   works after it has forbidden itself to read the time-stamp counter, as a program
  *              does that wants to be repeatable: whoever reads a clock now is killed
- *
- * Libc: glibc
  */
 #include <pthread.h>
 #include <setjmp.h>

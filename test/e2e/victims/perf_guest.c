@@ -13,7 +13,7 @@
  *   perf_guest WAY         works with all signals blocked, and executes itself in that way, an exec
  *                          function or "syscall", to open them again; the status is 42
  *
- * Libc: glibc 2.34
+ * Libc: 2.34
  */
 #include "burn.h"
 
@@ -182,7 +182,11 @@ static int closes(void)
     char name[] = "fileXXXXXX";
     int status = 0;
     work_before();
+#ifdef __GLIBC__
     close_range(3, ~0U, 0);
+#else
+    syscall(SYS_close_range, 3, ~0U, 0);
+#endif
     int fd = mkostemp(name, O_APPEND);
     unlink(name);
     fstat(fd, &file);
@@ -289,9 +293,11 @@ static int execute(const char *way, const char *path)
     if (strcmp(way, "fexecve") == 0) {
         return fexecve(open(path, O_RDONLY | O_CLOEXEC), arguments, environment);
     }
+#ifdef __GLIBC__
     if (strcmp(way, "execveat") == 0) {
         return execveat(AT_FDCWD, path, arguments, environment, 0);
     }
+#endif
     return (int)syscall(SYS_execve, path, arguments, environ); /* no hook sees this one */
 }
 

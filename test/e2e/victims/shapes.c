@@ -10,8 +10,6 @@
  *   signal handlers       on the same and on an alternate stack
  *   switched stacks       makecontext
  *   leaf in libc          memset on a large block
- *
- * Libc: glibc
  */
 #include "burn.h"
 

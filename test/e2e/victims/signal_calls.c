@@ -9,8 +9,6 @@
  *
  * Each group runs in a child, so that nothing is left over from one to the next; how the child
  * ended is a line, too.
- *
- * Libc: glibc
  */
 #include "burn.h"
 
@@ -195,6 +193,7 @@ static void actions(void)
     note_handler("bsd_signal", bsd_signal(tried, SIG_IGN));
     raise(tried);
     print_action("bsd_signal");
+#ifdef __GLIBC__
     note_handler("__sysv_signal", __sysv_signal(tried, plain));
     print_action("__sysv_signal");
     raise(tried);
@@ -202,6 +201,7 @@ static void actions(void)
     note_handler("sysv_signal", sysv_signal(tried, plain));
     raise(tried);
     note_handler("ssignal", ssignal(tried, plain));
+#endif
     note("siginterrupt", siginterrupt(tried, 1));
     print_action("siginterrupt");
     note_handler("signal", signal(tried, plain));

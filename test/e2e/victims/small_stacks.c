@@ -12,8 +12,6 @@
  *
  * Without arguments it lists the pairs. A stack has hardly more room than a signal and the function
  * of libc that ends the process take.
- *
- * Libc: glibc
  */
 #include "burn.h"
 

@@ -2,8 +2,6 @@
  *
  * stacks.c WAY: works on stacks that are full, foreign, crooked, or gone the next moment. Each way
  * burns CPU where it is worst, and ends with status 42, or by the signal that it says.
- *
- * Libc: glibc
  */
 #include "burn.h"
 
