@@ -256,7 +256,7 @@ fi
 printf 'int main(void){return 0;}\n' >musl.c
 loader=$(LC_ALL=C readelf -lW "$victim" | sed -n 's/.*program interpreter: \(.*\)\]/\1/p')
 musl_loader=ld-musl-$(uname -m).so.1
-if ! is_musl "$library" && cc -Wl,--dynamic-linker="$work/$musl_loader" -o musl musl.c 2>/dev/null &&
+if [ "${loader##*/}" != "$musl_loader" ] && cc -Wl,--dynamic-linker="$work/$musl_loader" -o musl musl.c 2>/dev/null &&
     ln -s "$loader" "$musl_loader" && ./musl; then
     rm -f note
     status 125 "$cpprof" record ./musl
