@@ -10,7 +10,7 @@
 
 # NAME@VERSION, as on x86-64. On aarch64 the versions begin with 2.17. The names without a version are libc's, of which the
 # linker takes no second library: they may be in any one that libpprof.so needs.
-set(PPROF_OF_LIBPTHREAD pthread_attr_getstacksize@2.2.5 pthread_attr_setstacksize@2.2.5 pthread_create@2.2.5
+set(PPROF_OF_LIBPTHREAD pthread_attr_getstack@2.2.5 pthread_attr_getstacksize@2.2.5 pthread_attr_setstacksize@2.2.5 pthread_create@2.2.5
   pthread_getattr_default_np@2.18 pthread_key_create@2.2.5 pthread_setname_np@2.12 pthread_setspecific@2.2.5
   pthread_testcancel@2.2.5 pthread_tryjoin_np@2.3.3)
 set(PPROF_OF_LIBDL dladdr@2.2.5 dladdr1@2.3.3 dlerror@2.2.5 dlopen@2.2.5 dlsym@2.2.5 dlvsym@2.2.5
