@@ -11,12 +11,15 @@
 
 enum { KERNELS = 0 };
 
+/* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): they are libc's */
 extern int __fxstat(int version, int fd, struct stat *status);
 extern int __lxstat(int version, const char *path, struct stat *status);
 extern int __fxstatat(int version, int folder, const char *path, struct stat *status, int flags);
+/* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 
 #pragma GCC visibility push(hidden)
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's parameters have reserved names */
 int fstat(int fd, struct stat *status)
 {
     return __fxstat(KERNELS, fd, status);
@@ -31,5 +34,6 @@ int fstatat(int folder, const char *restrict path, struct stat *restrict status,
 {
     return __fxstatat(KERNELS, folder, path, status, flags);
 }
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
 
 #pragma GCC visibility pop
