@@ -166,14 +166,6 @@ static bool wait_or_look(int *status)
     return true;
 }
 
-/* The frame of the slot, whose return address is `pc`. */
-static bool is_over(uint64_t slot, uint64_t pc)
-{
-    uint64_t sp = machine_sp(&tracee_the.now);
-    return sp > slot ||
-           (MACHINE_CALL_PUSHES == 0 && sp == slot && machine_pc(&tracee_the.now) == pc);
-}
-
 tracee_event tracee_run_to(uint64_t pc, uint64_t slot)
 {
     tracee_event event = TRACEE_GONE;
@@ -197,7 +189,7 @@ tracee_event tracee_run_to(uint64_t pc, uint64_t slot)
         event = sort_stop(status);
         bool stopped_to_look = event == TRACEE_SIGNAL && tracee_the.signal == 0;
         if (event == TRACEE_EXEC || event == TRACEE_GONE ||
-            ((event == TRACEE_STEPPED || stopped_to_look) && is_over(slot, pc))) {
+            ((event == TRACEE_STEPPED || stopped_to_look) && tracee_is_over(slot, pc))) {
             break;
         }
     }

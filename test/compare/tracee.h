@@ -41,6 +41,14 @@ bool tracee_start(char *const command[], const char *agent, const char *shared_p
 
 tracee_event tracee_step(void);
 
+/* Whether the frame of the slot, whose return address is `pc`, is over. */
+static inline bool tracee_is_over(uint64_t slot, uint64_t pc)
+{
+    uint64_t sp = machine_sp(&tracee_the.now);
+    return sp > slot ||
+           (MACHINE_CALL_PUSHES == 0 && sp == slot && machine_pc(&tracee_the.now) == pc);
+}
+
 /* Lets it run until it is at `pc` with SP above `slot` (or at it, where a call pushes nothing), or has SP above `slot` when it is looked
  * after, which happens now and then: TRACEE_STEPPED. */
 tracee_event tracee_run_to(uint64_t pc, uint64_t slot);

@@ -186,13 +186,6 @@ tracee_event tracee_step(void)
     return event;
 }
 
-static bool is_over(uint64_t slot, uint64_t pc)
-{
-    uint64_t sp = machine_sp(&tracee_the.now);
-    return sp > slot ||
-           (MACHINE_CALL_PUSHES == 0 && sp == slot && machine_pc(&tracee_the.now) == pc);
-}
-
 tracee_event tracee_run_to(uint64_t pc, uint64_t slot)
 {
     tracee_event event = TRACEE_GONE;
@@ -209,7 +202,7 @@ tracee_event tracee_run_to(uint64_t pc, uint64_t slot)
             return event;
         }
         breakpoint('z', pc);
-    } while (event != TRACEE_STEPPED || !is_over(slot, pc));
+    } while (event != TRACEE_STEPPED || !tracee_is_over(slot, pc));
     return event;
 }
 
