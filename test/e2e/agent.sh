@@ -34,6 +34,17 @@ end_agent() {
     expect_equal "status of the agent" 0 "$end_status"
 }
 
+# expect_taken KIND NAME TYPE...: the receiver "taken" has of the profile NAME what the last profile of the kind in $truth has.
+expect_taken() {
+    taken_kind=$1
+    taken_name=$2
+    shift 2
+    for taken_type in "$@"; do
+        expect_equal "$taken_type of $taken_kind" "$(total "$taken_type" "$truth"/*-"$taken_kind"-*)" \
+            "$(sent taken "$taken_type" "$taken_name")"
+    done
+}
+
 # targets: the processes that it has found, a line each: PID SERVICE
 targets() {
     python3 "$ask" "$url/targets" -o targets.json >/dev/null || fail "no answer to /targets"

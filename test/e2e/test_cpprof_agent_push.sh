@@ -64,15 +64,9 @@ expect_equal "no tally is left" "" "$(find state -name "*.tally")"
 
 # ---- all of it ----
 expect_equal "what the receiver did not like" "" "$(refused taken)"
-for type in cpu samples; do
-    expect_equal "$type" "$(total $type "$truth"/*-cpu-*)" "$(sent taken $type process_cpu)"
-done
-for type in wall samples; do
-    expect_equal "$type of wall" "$(total $type "$truth"/*-wall-*)" "$(sent taken $type wall)"
-done
-for type in alloc_space alloc_objects; do
-    expect_equal "$type" "$(total $type "$truth"/*-heap-*)" "$(sent taken $type memory)"
-done
+expect_taken cpu process_cpu cpu samples
+expect_taken wall wall wall samples
+expect_taken heap memory alloc_space alloc_objects
 # Waits that go on at the end are in the last profile only.
 printf '#!/bin/sh\nexec "%s" "$@" --tagignore state=waiting\n' "$cpprof" >over.sh
 chmod +x over.sh

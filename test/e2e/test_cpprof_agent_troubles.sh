@@ -93,12 +93,8 @@ is_taken() { [ -z "$(find state/last state/spool -type f)" ]; }
 wait_until is_taken
 end_agent
 expect_equal "what the receiver did not like" "" "$(refused taken)"
-for type in cpu samples; do
-    expect_equal "$type" "$(total $type "$truth"/*-cpu-*)" "$(sent taken $type process_cpu)"
-done
-for type in alloc_space alloc_objects; do
-    expect_equal "$type" "$(total $type "$truth"/*-heap-*)" "$(sent taken $type memory)"
-done
+expect_taken cpu process_cpu cpu samples
+expect_taken heap memory alloc_space alloc_objects
 ! grep lost agent.err full.txt || fail "something is lost"
 ! grep -r $token agent.err agent.out full.txt state || fail "the token is written somewhere"
 stop_receiver
