@@ -119,6 +119,7 @@ static void at_end(const void *interrupted)
 
 static const pp_process_events events = {
     .before_fork = pp_modules_before_fork,
+    .after_fork_in_parent = pp_modules_after_fork_in_parent,
     .after_fork_in_child = after_fork_in_child,
     .before_unload = before_unload,
     .before_exec = pp_executed_before,

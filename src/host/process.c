@@ -153,6 +153,9 @@ static void before_fork(void)
 
 static void after_fork_in_parent(void)
 {
+    if (state.events.after_fork_in_parent != NULL) {
+        state.events.after_fork_in_parent();
+    }
     pp_signals_restore(&mask_before_fork);
 }
 

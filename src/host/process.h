@@ -28,6 +28,7 @@ typedef struct pp_exec {
 
 /*
  * before_fork           in the forking thread; all signals are blocked until fork is over
+ * after_fork_in_parent  there, also if fork has failed
  * after_fork_in_child   in the child, which has this one thread
  * before_unload         before dlclose
  * before_exec           before the process, not a child of vfork, executes another program; may
@@ -43,6 +44,7 @@ typedef struct pp_exec {
  */
 typedef struct pp_process_events {
     void (*before_fork)(void);
+    void (*after_fork_in_parent)(void);
     void (*after_fork_in_child)(void);
     void (*before_unload)(void);
     void (*before_exec)(pp_exec *exec);

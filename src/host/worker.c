@@ -13,6 +13,7 @@
 #include "arch/shown_as.h"
 #include "base/random.h"
 #include "host/pausable.h"
+#include "modules/loader.h"
 #include "sys/clock.h"
 #include "sys/own_threads.h"
 #include "sys/tasks.h"
@@ -94,6 +95,13 @@ static bool has_to_hurry(const pp_worker *w)
     return __atomic_load_n(&w->pace, __ATOMIC_ACQUIRE) < w->paced;
 }
 
+static void wait_for_bell(pp_worker *w, uint32_t heard)
+{
+    pp_loader_go_out();
+    pp_doorbell_wait(&w->bell, heard, w->look_ns < w->next_ns ? w->look_ns : w->next_ns);
+    pp_loader_go_in();
+}
+
 static bool run(void *of_worker)
 {
     pp_worker *w = of_worker;
@@ -114,7 +122,7 @@ static bool run(void *of_worker)
             w->next_ns = sooner_ns < w->next_ns ? sooner_ns : w->next_ns;
         }
         if (!work_if_due(w, now_ns)) {
-            pp_doorbell_wait(&w->bell, heard, w->look_ns < w->next_ns ? w->look_ns : w->next_ns);
+            wait_for_bell(w, heard);
         }
     }
     return true;

@@ -13,6 +13,7 @@
 
 #include "arch/shown_as.h"
 #include "base/path.h"
+#include "modules/loader.h"
 #include "modules/loader_state.h"
 #include "modules/loaders_list.h"
 #include "sys/loaded_symbols.h"
@@ -67,6 +68,11 @@ int pp_libc_each_object(pp_object_visit *visit, void *context)
         known = known != NULL ? known : dl_iterate_phdr;
         __atomic_store_n(&iterate, known, __ATOMIC_RELAXED);
     }
-    return known(visit, context);
+    bool was_out = pp_loader_go_in();
+    int last = known(visit, context);
+    if (was_out) {
+        pp_loader_go_out();
+    }
+    return last;
 }
 PP_OWN_WORK(pp_libc_each_object);

@@ -545,13 +545,19 @@ void pp_modules_refresh(void)
 
 void pp_modules_before_fork(void)
 {
-    scans.fork_from_threads = pp_tasks_count() != 1;
+    scans.fork_from_threads = !pp_loader_begin_fork();
+}
+
+void pp_modules_after_fork_in_parent(void)
+{
+    pp_loader_end_fork();
 }
 
 void pp_modules_after_fork_in_child(void)
 {
     pp_lock_release(&scans.lock); /* in the child its holder, if any, does not exist */
     pp_modules_forget_readers();
+    pp_loader_after_fork_in_child();
     if (scans.fork_from_threads) {
         pp_loader_suspect();
     }

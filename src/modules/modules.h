@@ -69,8 +69,10 @@ void pp_modules_refresh(void);
  * only one object, so its time does not depend on the number of objects. */
 void pp_modules_init(void);
 
-/* Called around fork: the child of a process with several threads never calls the loader. */
+/* Called around fork: the child of a process with several threads never calls the loader; those of the
+ * library that are out of it (modules/loader.h) do not count. */
 void pp_modules_before_fork(void);
+void pp_modules_after_fork_in_parent(void);
 void pp_modules_after_fork_in_child(void);
 void pp_modules_set_entries(uintptr_t base, uintptr_t start); /* part of pp_modules_init() */
 void pp_modules_forget_readers(void);                         /* in the child of fork */

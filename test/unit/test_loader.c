@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_loader.c: the epoch changes with every load and unload, also with those that nobody asked
- * for, and never comes back.
+ * for, and never comes back. Threads that are out of the loader do not make a fork suspect.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,6 +17,9 @@
 #include "modules/modules.h"
 
 #include <iconv.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
@@ -183,6 +186,53 @@ static void changes_that_we_saw_ourselves_count(void **state)
     assert_int_not_equal(pp_loader_epoch(), epoch);
 }
 
+/* ---- fork ---- */
+
+static struct {
+    sem_t is_out, may_go_in, end;
+    bool was_out, is_in;
+} own; /* a thread of the library */
+
+static void *go_out_and_in(void *unused)
+{
+    pp_loader_go_out();
+    sem_post(&own.is_out);
+    sem_wait(&own.may_go_in);
+    own.was_out = pp_loader_go_in();
+    __atomic_store_n(&own.is_in, true, __ATOMIC_RELEASE);
+    sem_wait(&own.end);
+    return unused;
+}
+
+static void a_thread_that_is_out_makes_no_fork_suspect_and_waits(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    sem_init(&own.is_out, 0, 0);
+    sem_init(&own.may_go_in, 0, 0);
+    sem_init(&own.end, 0, 0);
+    assert_true(pp_loader_begin_fork()); /* there is no other thread */
+    pp_loader_end_fork();
+    assert_int_equal(pthread_create(&thread, NULL, go_out_and_in, NULL), 0);
+    sem_wait(&own.is_out);
+    assert_true(pp_loader_begin_fork());
+    sem_post(&own.may_go_in);
+    for (int i = 0; i < 100; i++) {
+        sched_yield();
+        assert_false(__atomic_load_n(&own.is_in, __ATOMIC_ACQUIRE));
+    }
+    pp_loader_end_fork();
+    while (!__atomic_load_n(&own.is_in, __ATOMIC_ACQUIRE)) {
+        sched_yield();
+    }
+    assert_true(own.was_out);
+    assert_false(pp_loader_begin_fork());
+    pp_loader_end_fork();
+    sem_post(&own.end);
+    pthread_join(thread, NULL);
+    assert_false(pp_loader_go_in()); /* the caller never was out */
+}
+
 int main(void)
 {
     pp_preload_link();
@@ -195,6 +245,7 @@ int main(void)
         cmocka_unit_test(no_epoch_comes_back),
         cmocka_unit_test(loads_inside_of_the_c_library_change_the_epoch),
         cmocka_unit_test(changes_that_we_saw_ourselves_count),
+        cmocka_unit_test(a_thread_that_is_out_makes_no_fork_suspect_and_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

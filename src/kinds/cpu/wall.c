@@ -13,7 +13,7 @@
 #include "kinds/cpu/cpu_control.h"
 #include "kinds/cpu/cpu_threads.h"
 #include "kinds/cpu/thread_label.h"
-#include "modules/modules.h"
+#include "modules/loader.h"
 #include "sys/apart.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
@@ -277,7 +277,9 @@ static void look_when_due(void)
     }
     if (pp_lock_try(&wall.turn, pp_task_self())) {
         if (wall.users > 0) {
+            pp_loader_go_out();
             look_at_threads(false);
+            pp_loader_go_in();
             if (!wall.has_cpu && !wall.confined) {
                 begin_cpu();
             }
