@@ -6,6 +6,7 @@
 //   race, overflow, leak, shift   and then one thing that it must
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
@@ -73,8 +74,15 @@ static void in_a_child()
         std::string *text = new std::string(1000, 'x');
         _exit(text->size() == 1000 ? 7 : 8);
     }
-    waitpid(child, &status, 0);
-    std::printf("child %d\n", WEXITSTATUS(status));
+    int fork_error = errno;
+    pid_t ended = child > 0 ? waitpid(child, &status, 0) : -1;
+    if (child > 0 && ended == child && WIFEXITED(status)) {
+        std::printf("child %d\n", WEXITSTATUS(status));
+    } else { // each way to fail looks different
+        std::printf("child: fork %s, waitpid %s, status %#x\n",
+                    child > 0 ? "succeeded" : std::strerror(fork_error),
+                    ended > 0 ? "succeeded" : std::strerror(errno), status);
+    }
 }
 
 static void misbehave(const char *way)
