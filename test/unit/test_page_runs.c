@@ -29,7 +29,7 @@ static void states(pp_page_runs *runs, uintptr_t at, size_t pages, char *to)
     memset(to, '.', pages);
     to[pages] = '\0';
     for (uintptr_t from = at, end = 0; from < limit; from = end) {
-        assert_int_equal(pp_page_runs_read(runs, from, limit, &end), 0);
+        assert_int_equal(pp_page_runs_read(runs, from, limit, true, &end), 0);
         assert_in_range(end, from + page, limit);
         for (size_t i = 0; i < runs->count; i++) {
             const pp_page_run *run = &runs->list[i];
@@ -121,7 +121,8 @@ static void swapped_pages_are_said_to_be_swapped(void **state)
     assert_int_equal(write(runs.pagemap, entries, sizeof entries), sizeof entries);
     states(&runs, 0, COUNT, found);
     assert_string_equal(found, ".pssf.");
-    assert_int_equal(pp_page_runs_read(&runs, COUNT * page, (COUNT + 1) * page, &end), -ESRCH);
+    assert_int_equal(pp_page_runs_read(&runs, COUNT * page, (COUNT + 1) * page, true, &end),
+                     -ESRCH);
     close(runs.pagemap);
 }
 
@@ -164,6 +165,29 @@ static void swapped_pages_stay_swapped(void **state)
     munmap(at, 64 * (size_t)PAGE);
 }
 
+/* Threads that map memory wait for a scan. The pages are that of zeros, which takes no memory. */
+static void a_scan_is_short(void **state)
+{
+    enum { MOST = 8192 };
+    pp_page_runs runs;
+    size_t scans = 0;
+    (void)state;
+    char *at = map(3 * (size_t)MOST, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS);
+    const uintptr_t limit = (uintptr_t)at + 3 * MOST * page;
+    for (uintptr_t p = (uintptr_t)at; p < limit; p += page) {
+        assert_int_equal(*(volatile char *)p, 0);
+    }
+    assert_int_equal(pp_page_runs_open(&runs, true), 0);
+    for (uintptr_t from = (uintptr_t)at, end = 0; from < limit && runs.scans; from = end) {
+        assert_int_equal(pp_page_runs_read(&runs, from, limit, false, &end), 0);
+        assert_in_range(end, from + page, from + MOST * page);
+        scans++;
+    }
+    assert_true(scans == 3 || !runs.scans);
+    pp_page_runs_close(&runs);
+    munmap(at, 3 * (size_t)MOST * PAGE);
+}
+
 /* A collector's reserve; where the kernel has no scan, this would take minutes. */
 static void a_reserve_of_terabytes_is_passed_over(void **state)
 {
@@ -177,7 +201,8 @@ static void a_reserve_of_terabytes_is_passed_over(void **state)
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     uintptr_t end = 0;
     if (at == MAP_FAILED ||
-        pp_page_runs_read(&runs, (uintptr_t)at, (uintptr_t)at + page, &end) != 0 || !runs.scans) {
+        pp_page_runs_read(&runs, (uintptr_t)at, (uintptr_t)at + page, true, &end) != 0 ||
+        !runs.scans) {
         skip();
     }
     madvise(at, bytes, MADV_NOHUGEPAGE);
@@ -185,7 +210,7 @@ static void a_reserve_of_terabytes_is_passed_over(void **state)
         at[i * step + 12345] = 1;
     }
     for (uintptr_t from = (uintptr_t)at; from < (uintptr_t)at + bytes; from = end) {
-        assert_int_equal(pp_page_runs_read(&runs, from, (uintptr_t)at + bytes, &end), 0);
+        assert_int_equal(pp_page_runs_read(&runs, from, (uintptr_t)at + bytes, false, &end), 0);
         for (size_t i = 0; i < runs.count; i++) {
             assert_int_equal(runs.list[i].start, (uintptr_t)at + found * step + 3 * page);
             assert_int_equal(runs.list[i].limit - runs.list[i].start, page);
@@ -204,6 +229,7 @@ int main(void)
         cmocka_unit_test(what_was_only_read_has_no_memory),
         cmocka_unit_test(swapped_pages_are_said_to_be_swapped),
         cmocka_unit_test(swapped_pages_stay_swapped),
+        cmocka_unit_test(a_scan_is_short),
         cmocka_unit_test(a_reserve_of_terabytes_is_passed_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -209,8 +209,8 @@ static uintptr_t read_some(reading *r, const pp_leak_range *range, uintptr_t fro
 {
     const uintptr_t in_page = pp_page_bytes() - 1;
     uintptr_t end = limit;
-    int error =
-        pp_page_runs_read(r->memory->runs, from & ~in_page, (limit + in_page) & ~in_page, &end);
+    int error = pp_page_runs_read(r->memory->runs, from & ~in_page, (limit + in_page) & ~in_page,
+                                  !range->written, &end);
     if (error != 0) {
         r->error = error != -ESRCH ? error : 0;
         return limit; /* the range is gone */

@@ -23,7 +23,7 @@ enum {
 typedef enum pp_page_state {
     PP_PAGE_ABSENT, /* or full of zeros that no memory was given to */
     PP_PAGE_PRESENT,
-    PP_PAGE_OF_FILE, /* present; shared memory counts as a file */
+    PP_PAGE_OF_FILE, /* present; shared memory counts as a file; PP_PAGE_PRESENT if not asked for */
     PP_PAGE_SWAPPED
 } pp_page_state;
 
@@ -51,9 +51,10 @@ void pp_page_runs_close(pp_page_runs *runs);
 
 /*
  * Lists the runs from `from` on, both multiples of a page, and stores where the list ends, which is
- * `limit` at most. What is not in the list until there is absent. 0; -ESRCH if the memory has gone; or
- * -errno.
+ * `limit` at most. What is not in the list until there is absent. `files`: asks for PP_PAGE_OF_FILE. 0;
+ * -ESRCH if the memory has gone; or -errno.
  */
-int pp_page_runs_read(pp_page_runs *runs, uintptr_t from, uintptr_t limit, uintptr_t *end);
+int pp_page_runs_read(pp_page_runs *runs, uintptr_t from, uintptr_t limit, bool files,
+                      uintptr_t *end);
 
 #endif
