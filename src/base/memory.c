@@ -18,6 +18,9 @@
 
 enum {
     WORTH_FILLING = 16 * 1024,
+    /* The kernel provides or takes pages under the lock of the process's mappings: a tenth of a
+     * millisecond for so many. Threads of the program that map memory wait for it. */
+    AT_ONCE = 1024 * 1024,
     /* Mappings of this size or more are left out of the host's core dumps: tables reserve more than
      * they fill. */
     NOT_DUMPED = 256 * 1024
@@ -69,6 +72,14 @@ void *pp_memory_resize(void *memory, size_t bytes, size_t new_bytes)
     return mapped(pp_system_call(SYS_mremap, memory, bytes, new_bytes, MREMAP_MAYMOVE), new_bytes);
 }
 
+/* Both addresses are multiples of a page. */
+static void advise(uintptr_t from, uintptr_t limit, int advice)
+{
+    for (uintptr_t at = from; at < limit; at += AT_ONCE) {
+        pp_system_call(SYS_madvise, at, limit - at < AT_ONCE ? limit - at : AT_ONCE, advice);
+    }
+}
+
 /* Where the kernel cannot, it provides each page when it is used. */
 void pp_memory_fill(void *memory, size_t bytes)
 {
@@ -76,7 +87,7 @@ void pp_memory_fill(void *memory, size_t bytes)
     uintptr_t from = ((uintptr_t)memory + in_page) & ~in_page;
     uintptr_t to = ((uintptr_t)memory + bytes) & ~in_page;
     if (to > from && to - from >= WORTH_FILLING) {
-        pp_system_call(SYS_madvise, from, to - from, MADV_POPULATE_WRITE);
+        advise(from, to, MADV_POPULATE_WRITE);
     }
 }
 
@@ -85,13 +96,14 @@ void pp_memory_empty(void *memory, size_t bytes)
     const uintptr_t in_page = pp_page_bytes() - 1;
     uintptr_t from = ((uintptr_t)memory + in_page) & ~in_page;
     uintptr_t limit = ((uintptr_t)memory + bytes) & ~in_page;
-    if (from < limit) {
-        pp_system_call(SYS_madvise, from, limit - from, MADV_DONTNEED);
-    }
+    advise(from, limit, MADV_DONTNEED);
 }
 
 void pp_memory_unmap(void *memory, size_t bytes)
 {
     before_unmapping();
-    pp_system_call(SYS_munmap, memory, bytes);
+    for (size_t done = 0; done < bytes; done += AT_ONCE) {
+        size_t left = bytes - done;
+        pp_system_call(SYS_munmap, (char *)memory + done, left < AT_ONCE ? left : AT_ONCE);
+    }
 }
