@@ -13,7 +13,7 @@
 #include "arch/shown_as.h"
 #include "base/random.h"
 #include "host/pausable.h"
-#include "modules/loader.h"
+#include "modules/loader_use.h"
 #include "sys/clock.h"
 #include "sys/own_threads.h"
 #include "sys/tasks.h"

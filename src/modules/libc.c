@@ -13,7 +13,7 @@
 
 #include "arch/shown_as.h"
 #include "base/path.h"
-#include "modules/loader.h"
+#include "modules/loader_use.h"
 #include "modules/loader_state.h"
 #include "modules/loaders_list.h"
 #include "sys/loaded_symbols.h"

@@ -18,24 +18,19 @@
  *
  * Zone: SIGNAL.
  * Locks: none; a release store of their set publishes the candidates, and they keep their places.
- * Owns: the candidates; the mark that the loader is suspect; the threads that are out of it.
+ * Owns: the candidates; the mark that the loader is suspect.
  */
 #include "modules/loader.h"
 
 #include "base/compiler.h"
 #include "modules/loader_state.h"
-#include "sys/lock.h"
-#include "sys/tasks.h"
 
 #include <stdbool.h>
 
 enum {
     MAX_CANDIDATES = 24, /* bits of a word */
     /* struct link_namespaces begins with the list's head and then its length */
-    LOADED_COUNT_OFFSET = 8,
-    MOST_OUT = 8, /* further threads count as being in the loader */
-    FORK_LOOKS =
-        4000 /* some 0.4 s: what runs at a fork may wait for a lock of the thread that goes in */
+    LOADED_COUNT_OFFSET = 8
 };
 
 static struct {
@@ -45,9 +40,6 @@ static struct {
     const uint64_t *candidates[MAX_CANDIDATES];
     bool calibrated;
     bool suspect;
-    uint32_t forks;    /* that are under way */
-    bool went_in;      /* a thread did not wait for the end of them */
-    int out[MOST_OUT]; /* threads, 0: free */
 } loader;
 
 /* The factor is the odd number next to 2^64 / golden ratio: sums of small differences avoid 0. */
@@ -90,75 +82,6 @@ bool pp_loader_is_suspect(void)
 {
     return __atomic_load_n(&loader.suspect, __ATOMIC_RELAXED);
 }
-
-/* ---- fork ---- */
-
-static bool replace_out(int from, int to)
-{
-    for (unsigned i = 0; i < MOST_OUT; i++) {
-        int expected = from;
-        if (__atomic_compare_exchange_n(&loader.out[i], &expected, to, false, __ATOMIC_SEQ_CST,
-                                        __ATOMIC_RELAXED)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_forking(void)
-{
-    return __atomic_load_n(&loader.forks, __ATOMIC_SEQ_CST) != 0;
-}
-
-void pp_loader_go_out(void)
-{
-    replace_out(0, pp_task_self());
-}
-
-/* Either this sees the fork, or the fork sees that this thread is not out. */
-bool pp_loader_go_in(void)
-{
-    int self = pp_task_self();
-    bool was_out = replace_out(self, 0);
-    for (unsigned look = 0; was_out && is_forking(); look++) {
-        if (look == FORK_LOOKS) {
-            __atomic_store_n(&loader.went_in, true, __ATOMIC_SEQ_CST);
-            break;
-        }
-        replace_out(0, self);
-        pp_lock_pause(look);
-        replace_out(self, 0);
-    }
-    return was_out;
-}
-
-bool pp_loader_begin_fork(void)
-{
-    unsigned out = 0;
-    if (__atomic_fetch_add(&loader.forks, 1, __ATOMIC_SEQ_CST) == 0) {
-        loader.went_in = false;
-    }
-    for (unsigned i = 0; i < MOST_OUT; i++) {
-        out += __atomic_load_n(&loader.out[i], __ATOMIC_SEQ_CST) != 0;
-    }
-    return pp_tasks_count() == 1 + out;
-}
-
-void pp_loader_end_fork(void)
-{
-    __atomic_sub_fetch(&loader.forks, 1, __ATOMIC_SEQ_CST);
-}
-
-void pp_loader_after_fork_in_child(void)
-{
-    loader.suspect |= loader.went_in;
-    loader.forks = 0;
-    for (unsigned i = 0; i < MOST_OUT; i++) {
-        loader.out[i] = 0;
-    }
-}
-
-/* ---- candidates ---- */
 
 /* Keeps the candidates whose word still equals `loads`. */
 PP_RAW_MEMORY static void drop_disagreeing(uint64_t loads)

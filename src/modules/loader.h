@@ -15,7 +15,7 @@
  *
  * Zone: SIGNAL; NORMAL code (module_scan.c, output/line_plugin.c) calls pp_loader_calibrate,
  *       pp_loader_find_state, pp_loader_own_folder and pp_loader_load.
- * Owns: the list of candidates; the mark that the loader is suspect; the threads that are out of it.
+ * Owns: the list of candidates; the mark that the loader is suspect.
  */
 #ifndef PP_MODULES_LOADER_H
 #define PP_MODULES_LOADER_H
@@ -47,21 +47,6 @@ void pp_loader_calibrate(const void *object, size_t size, uint64_t loads, uint32
  * of them may have held a lock of the loader, whose owner then does not exist. */
 void pp_loader_suspect(void);
 bool pp_loader_is_suspect(void);
-
-/*
- * A thread of the library that is out of the loader does not make it suspect: it goes in only by
- * pp_loader_go_in(), which waits while the process forks, and says so if that takes too long. It returns
- * whether the thread was out. Each thread is in until it goes out, and goes in before it ends. NORMAL.
- */
-void pp_loader_go_out(void);
-bool pp_loader_go_in(void);
-
-/* Around fork. The first one returns whether no other thread may be in the loader: all but the caller are
- * out, and stay there until the second. The third one is for the child, and suspects the loader of a thread
- * that did not. */
-bool pp_loader_begin_fork(void);
-void pp_loader_end_fork(void);
-void pp_loader_after_fork_in_child(void);
 
 /* Finds the loader's private state: false if there is none. Takes the loader's lock. Defined in one
  * of three files: loader_dynamic_glibc.c, loader_dynamic_musl.c, or loader_static.c in

@@ -22,6 +22,7 @@
 #include "elf/build_id.h"
 #include "modules/libc.h"
 #include "modules/loader.h"
+#include "modules/loader_use.h"
 #include "modules/loader_state.h"
 #include "modules/module_cfi.h"
 #include "modules/modules_seen.h"

@@ -70,7 +70,7 @@ void pp_modules_refresh(void);
 void pp_modules_init(void);
 
 /* Called around fork: the child of a process with several threads never calls the loader; those of the
- * library that are out of it (modules/loader.h) do not count. */
+ * library that are out of it (modules/loader_use.h) do not count. */
 void pp_modules_before_fork(void);
 void pp_modules_after_fork_in_parent(void);
 void pp_modules_after_fork_in_child(void);

@@ -14,6 +14,7 @@
 #include "api/preload.h"
 #include "spare_library.h"
 #include "modules/loader.h"
+#include "modules/loader_use.h"
 #include "modules/modules.h"
 
 #include <iconv.h>

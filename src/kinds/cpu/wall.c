@@ -13,7 +13,7 @@
 #include "kinds/cpu/cpu_control.h"
 #include "kinds/cpu/cpu_threads.h"
 #include "kinds/cpu/thread_label.h"
-#include "modules/loader.h"
+#include "modules/loader_use.h"
 #include "sys/apart.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
