@@ -23,6 +23,7 @@
 #include "push/push.h"
 #include "push/resource.h"
 
+#include <ctype.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +54,39 @@ typedef struct request {
 
 /* ---- one profile ---- */
 
-/* The types do not tell a profile of waits from the other one: the file's name does, if it is ours. */
+/* Whether a word stands in a file's name by itself: "peak" in "speaker.7.peak.pb.gz". */
+static bool has_word(const char *name, const char *word)
+{
+    size_t length = strlen(word);
+
+    for (const char *at = name; (at = strstr(at, word)); at += length) {
+        if ((at == name || !isalnum((unsigned char)at[-1])) &&
+            !isalnum((unsigned char)at[length])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Two kinds may have the same types: the file's name tells them apart, if it is ours. */
+static const char *by_name(const char *kind, const char *path)
+{
+    static const struct {
+        const char *kind, *other;
+    } pairs[] = {{"block", "mutex"}, {"heap", "peak"}};
+
+    size_t length;
+    const char *name = cp_base_name(path, &length);
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        if (strcmp(kind, pairs[i].kind) == 0 && !has_word(name, kind) &&
+            has_word(name, pairs[i].other)) {
+            return pairs[i].other;
+        }
+    }
+    return kind;
+}
+
 static const char *kind_of(const cp_profile *p, const char *path)
 {
     static const struct {
@@ -64,6 +97,7 @@ static const char *kind_of(const cp_profile *p, const char *path)
                  {"contentions", "block"},
                  {"wall", "wall"},
                  {"leaked_space", "leak"},
+                 {"freed_space", "lifetime"},
                  {"goroutine", "goroutine"},
                  {"thread", "goroutine"}};
 
@@ -71,8 +105,7 @@ static const char *kind_of(const cp_profile *p, const char *path)
         const char *type = cp_profile_text(p, p->sample_types[i].type);
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
             if (strcmp(type, kinds[k].type) == 0) {
-                bool is_mutex = strcmp(kinds[k].kind, "block") == 0 && strstr(path, "mutex");
-                return is_mutex ? "mutex" : kinds[k].kind;
+                return by_name(kinds[k].kind, path);
             }
         }
     }

@@ -68,6 +68,8 @@ struct pprof_profile {
     /* A request has it called that has this parameter above 0; NULL: none has. */
     const char *before_write_query;
     bool unlisted; /* another name of a listed profile */
+    /* Has no rate, and counts what has happened since it began: the difference of two moments is what happened between. */
+    bool accumulates;
     /* Only in a profile that the program has made. */
     struct pp_value_table *values;
     struct pprof_profile *next;

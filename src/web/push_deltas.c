@@ -23,7 +23,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { KEPT = 8 }; /* cpu, wall, allocations, block, mutex */
+enum { KEPT = 8 }; /* cpu, wall, allocations, lifetimes, block, mutex */
 
 typedef int build_function(pp_arena *arena, pp_profile *profile);
 
@@ -239,11 +239,11 @@ static int append(void *of_buffer, const void *data, size_t length)
     return buffer->failed ? -ENOMEM : 0;
 }
 
-/* The name by which Go's servers know the profile, if it has one: another one of the kind, unlisted. */
+/* The name by which Go's servers know the profile, if it has one: an unlisted one of the kind, which counts the same. */
 static const pprof_profile *alias_of(const pp_kind *kind, const pprof_profile *profile)
 {
     for (const pprof_profile *p = kind->profiles; p->name != NULL; p++) {
-        if (p->unlisted) {
+        if (p->unlisted && p->count == profile->count) {
             return p;
         }
     }
@@ -307,6 +307,8 @@ static void push_kind(const turn *t, const pp_kind *kind)
                 push_built(t, p);
             }
             done = (const void *)(uintptr_t)p->set_rate;
+        } else if (is_wanted(kind, p->name) && p->accumulates) {
+            push_built(t, p);
         } else if (is_wanted(kind, p->name)) {
             push_as_it_is(t, alias_of(kind, p));
         }

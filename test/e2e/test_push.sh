@@ -57,6 +57,13 @@ expect_equal "OTEL_SERVICE_NAME" from_name "$(sent_label path 1 service_name)"
 "$cpprof" push --to parca --kind odd.kind "$url" cpu.pb.gz
 expect_equal "a kind" odd_kind "$(sent_label path 2 __name__)"
 
+# Types that two kinds have: the word in the file's name counts.
+cp heap.pb.gz speaker.7.peak.pb.gz
+cp heap.pb.gz speaker.heap.pb.gz
+cp block.pb.gz mutex_test.block.pb.gz
+"$cpprof" push --to parca "$url" speaker.7.peak.pb.gz speaker.heap.pb.gz mutex_test.block.pb.gz
+expect_equal "kinds by names" "peak memory block" "$(for line in 3 4 5; do sent_label path $line __name__; done | paste -s -d ' ')"
+
 # Nothing like that is there.
 expect_equal "status of another path" 1 "$(status "$cpprof" push --wait 1s "$url/elsewhere" cpu.pb.gz 2>err)"
 expect_contains "the complaint" err "the server is none for"

@@ -61,6 +61,25 @@ expect_equal "the service" sums "$(sent_label sums 3 service_name)"
 [ ! -s guest.err ] || fail "the program's stderr: $(cat guest.err)"
 stop_receiver
 
+# Of the allocations' other profiles that comes which is asked for; lifetimes as differences.
+receive pyroscope others
+push_guest "interval=200ms,lifetime:1,peak,service=others,push-spool=$work/rest,file=others.%k.pb.gz" return
+for turn in 1 2 3; do
+    printf x >&9
+    wait_until has_lines guest.out "$turn"
+    wait_until has_received others peak $(($(received others peak) + 2))
+done
+ends_with 0 "$guest"
+send_rest
+names=$(python3 -c 'import json
+lines = [json.loads(line) for line in open("others/received.jsonl")]
+print(*sorted({line["labels"]["__name__"] for line in lines if "totals" in line}))')
+expect_equal "what came" "lifetime memory peak" "$names"
+for type in freed_objects freed_space lifetime; do
+    expect_equal "$type" "$(total $type others.lifetime.pb.gz)" "$(sent others $type lifetime)"
+done
+stop_receiver
+
 # The last profiles come, and no file is written that nobody named.
 for how in return _exit kill exec fork; do
     receive parca "$how"

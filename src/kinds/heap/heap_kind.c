@@ -417,7 +417,8 @@ static pprof_profile profiles[PROFILES + 1] = {
      .build = pp_lifetime_profile_build,
      .before_write = begin_lifetimes,
      .is_there = is_on,
-     .unlisted = true},
+     .unlisted = true,
+     .accumulates = true},
     {.name = NULL}};
 
 static const pp_kind_hooks hooks = {
