@@ -54,7 +54,6 @@ enum {
     INFO_CONTENT_TYPE = 0x100012,
     INFO_CA_FOLDER = 0x10003e, /* since 7.84 */
     INFO_RESPONSE_CODE = 0x200002,
-    INFO_CONNECTIONS = 0x20001a,
     INFO_RETRY_AFTER = 0x600039,
     AUTH_BEARER = 1 << 6,
     HTTP_1_1 = 2,
@@ -76,6 +75,8 @@ enum {
 
 static const uint64_t ns_per_ms = 1000000;
 static const uint64_t addresses_are_fresh_ns = 60000000000u;
+/* Less than an interval, and so long that an agent of many processes does not do it all the time. */
+static const uint64_t pages_stay_ns = 10000000000u;
 
 typedef struct curl_message {
     int message;
@@ -115,8 +116,10 @@ typedef struct curl_state {
     void *headers;        /* of the request under way, or NULL */
     void *addresses;      /* those of the server, as libcurl wants them; NULL: it needs none */
     uint64_t addresses_ns;
+    uint64_t forgotten_ns; /* when the pages were */
     bool is_under_way;
     bool is_woken;
+    bool has_sent;      /* since then */
     bool wants_bundle;  /* the certificates of the system's folder do not do */
     bool has_ca_folder; /* of certificates, for this handle */
     push_answer kept;
@@ -220,8 +223,8 @@ static bool is_unchanged(int pagemap, const segment *s)
     return is;
 }
 
-/* Loading reads all symbol tables, and a connection takes much code that its requests do not take. The program's
- * memory need not hold what is not used again. */
+/* Loading reads all symbol tables, and a request takes code that is not used before the next one. The program's
+ * memory need not hold it meanwhile. */
 static void forget_pages(void)
 {
     int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
@@ -410,6 +413,7 @@ static int begin(curl_state *c, const push_request *request, push_answer *answer
     call->easy_setopt(c->easy, OPTION_POST, 1L);
     call->easy_setopt(c->easy, OPTION_POST_SIZE, (int64_t)request->size);
     call->easy_setopt(c->easy, OPTION_POST_FIELDS, request->body);
+    c->has_sent = true;
     c->is_under_way = call->multi_add(c->multi, c->easy) == 0;
     return c->is_under_way ? 0 : -ENOMEM;
 }
@@ -418,7 +422,6 @@ static void read_answer(curl_state *c, int result)
 {
     push_answer *a = &c->kept;
     long status = 0;
-    long connections = 0; /* made for the request */
     int64_t retry_after_s = 0;
     const char *type = NULL;
     if (result != 0) {
@@ -429,10 +432,6 @@ static void read_answer(curl_state *c, int result)
     c->call.easy_getinfo(c->easy, INFO_RESPONSE_CODE, &status);
     c->call.easy_getinfo(c->easy, INFO_CONTENT_TYPE, &type);
     c->call.easy_getinfo(c->easy, INFO_RETRY_AFTER, &retry_after_s);
-    c->call.easy_getinfo(c->easy, INFO_CONNECTIONS, &connections);
-    if (connections > 0) {
-        forget_pages();
-    }
     a->status = (int)status;
     a->retry_after_s = retry_after_s;
     snprintf(a->content_type, sizeof a->content_type, "%s", type != NULL ? type : "");
@@ -602,9 +601,16 @@ static int exchange(void *context, const push_request *request, push_answer *ans
     return 0;
 }
 
+/* Nothing is under way. */
 static void wait_until(void *context, uint64_t until_ns)
 {
     curl_state *c = context;
+    uint64_t now = now_ns(NULL);
+    if (c->has_sent && now - c->forgotten_ns >= pages_stay_ns) {
+        forget_pages();
+        c->forgotten_ns = now;
+        c->has_sent = false;
+    }
     while (is_ready(c) && !was_woken(c) && now_ns(NULL) < until_ns) {
         poll_until(c, until_ns);
     }
