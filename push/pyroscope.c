@@ -94,7 +94,7 @@ const push_format push_format_pyroscope = {
     .entries = 16, /* it answers when it has stored all, which takes half a second */
     .keeps_good = true,
     .wants_plain_types = true,
-    .final_failures = {"gzip"},
+    .final_failures = {"gzip", "invalid_argument"}, /* Alloy has 500 for what Pyroscope refuses */
     /* A profile of 4 MiB is allowed, but a tenant has 2 MB at once: what is larger is never taken. */
     .limits = {.bytes = 1 << 20, .samples = 16000},
     .plain_bytes = 3 << 19,

@@ -27,7 +27,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { ENTRY_MAX = 64 << 20, PATH_BYTES = 1024, MESSAGE_BYTES = 1024 };
+enum { ENTRY_MAX = 64 << 20, PATH_BYTES = 1024, MESSAGE_BYTES = PUSH_REASON_BYTES + 256 };
 
 static const uint64_t default_spool_bytes = 64u << 20;
 static const size_t default_memory_bytes = 8u << 20;

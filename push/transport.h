@@ -17,7 +17,7 @@ typedef struct push_request {
     size_t size;
 } push_request;
 
-enum { PUSH_REASON_BYTES = 256, PUSH_TYPE_BYTES = 64 };
+enum { PUSH_REASON_BYTES = 1024, PUSH_TYPE_BYTES = 64 }; /* Alloy names all labels first */
 
 typedef struct push_answer {
     int status;                     /* of HTTP; 0: no answer came */

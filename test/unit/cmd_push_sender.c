@@ -173,6 +173,11 @@ static void each_status_has_its_verdict(void **state)
                               .reason = "{\"message\":\"invalid profile type at row 0\"}"};
     assert_int_equal(push_judge(&push_format_parca, &type), PUSH_NEVER);
     assert_int_equal(push_judge(&push_format_pyroscope, &type), PUSH_LATER);
+    const push_answer of_alloy = {
+        .status = 500,
+        .reason = "{\"code\":\"internal\",\"message\":\"unable to append series {}: failed to push "
+                  "(0 retries): invalid_argument: invalid labels\"}"};
+    assert_int_equal(push_judge(&push_format_pyroscope, &of_alloy), PUSH_NEVER);
 }
 
 static void waits_double_up_to_a_minute(void **state)
