@@ -59,3 +59,35 @@ SH
 status=0
 PATH="$work:$PATH" "$SRC/tools/bootstrap" test >"$work/out" 2>&1 || status=$?
 grep -q 'still not installed' "$work/out" || { echo "FAIL: another architecture: status $status: $(cat "$work/out")"; exit 1; }
+
+# ---- Alpine, where there is apk and no apt ----
+
+mkdir "$work/alpine"
+for tool in sh cat dirname env grep head rm sed tr; do
+    ln -s "$(command -v $tool)" "$work/alpine/$tool"
+done
+cp "$work/id" "$work/sudo" "$work/alpine/"
+player alpine/apk <<'SH'
+case "$*" in
+"info -e cmake") exit 0 ;;
+"search -q -e protobuf-c-compiler") exit 0 ;;
+"search -q -e "*) echo "$4" ;;
+*) exit 1 ;;
+esac
+SH
+rm "$work/as-root"
+status=0
+PATH="$work/alpine" "$SRC/tools/bootstrap" build >"$work/out" 2>&1 || status=$?
+grep -q 'still not installed' "$work/out" || { echo "FAIL: Alpine: status $status: $(cat "$work/out")"; exit 1; }
+asked=$(grep 'apk .*add ' "$work/as-root")
+for name in build-base zlib-dev linux-headers; do
+    echo "$asked" | grep -q " $name\( \|$\)" || { echo "FAIL: $name is not asked for on Alpine: $asked"; exit 1; }
+done
+for name in cmake protobuf-c-compiler none zlib1g-dev; do
+    ! echo "$asked " | grep -qF " $name " || { echo "FAIL: $name is asked for on Alpine: $asked"; exit 1; }
+done
+player alpine/apk <<'SH'
+[ "$1 $2" = "info -e" ]
+SH
+PATH="$work/alpine" "$SRC/tools/bootstrap" build test >"$work/out" 2>&1 ||
+    { echo "FAIL: Alpine with all packages: $(cat "$work/out")"; exit 1; }
