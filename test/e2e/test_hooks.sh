@@ -28,7 +28,7 @@ expect_near "weight of versioned_entry" 200 "$(weight_with v.pb.gz.raw versioned
 for way in join loader; do
     for options in cpu:1000 cpu:1000,subprocesses; do
         mkdir -p profiles
-        expect_equal "status of use_atfork $way with $options" 42 "$(status timeout -s KILL 60 env \
+        expect_equal "status of use_atfork $way with $options" 42 "$(status timeout -s KILL 300 env \
             LIBPPROF="$options,file=$work/profiles/%p" LD_PRELOAD="$library" \
             "$victims/use_atfork" $way)"
         rm -r profiles
@@ -38,12 +38,12 @@ done
 echo 'extern void in_constructor(void); __attribute__((constructor)) void begin(void) { in_constructor(); }' >slow.c
 cc -shared -fPIC -o slow.so slow.c
 for options in file=/dev/null block:1,mutex:1,file=/dev/null; do
-    expect_equal "status of loader_lock with $options" 42 "$(status timeout -s KILL 60 env \
+    expect_equal "status of loader_lock with $options" 42 "$(status timeout -s KILL 300 env \
         LIBPPROF="$options" LD_PRELOAD="$library" "$victims/loader_lock" ./slow.so)"
 done
 
 expect_equal "status of cancelled" 42 "$(status "$victims/cancelled" | tail -n 1)"
-expect_equal "status of cancelled" 42 "$(status timeout -s KILL 60 env \
+expect_equal "status of cancelled" 42 "$(status timeout -s KILL 300 env \
     LIBPPROF="cpu:1000,file=$work/c.pb.gz" LD_PRELOAD="$library" "$victims/cancelled" | tail -n 1)"
 raw c.pb.gz
 expect_near "weight of compute_entry" 1000 "$(weight_with c.pb.gz.raw compute_entry)" 50

@@ -187,10 +187,12 @@ def hasty():
 
 def together():
     """Two hundred requests for the heap at a time: all are answered."""
-    clients = [connect() for _ in range(200)]
+    request = OK.replace(b"cmdline", b"heap").replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+    clients = []
     answered = 0
-    for client in clients:
-        client.sendall(OK.replace(b"cmdline", b"heap").replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+    for _ in range(200):  # each asks at once: the server waits ten seconds for the request of a connection
+        clients.append(connect())
+        clients[-1].sendall(request)
     for client in clients:
         answered += status(receive(client)) == "200"
         client.close()

@@ -3,7 +3,7 @@
  * thread_signals.c [FILE]: profiles of threads that compute, in a program that uses SIGPROF itself:
  * a thread that blocks it never finds one of ours, the program's handler is never called but for
  * the program's own. At the same time a CPU profile runs, if there is a FILE to write it to;
- * printed is then how many ms the threads computed meanwhile.
+ * printed is then how many ms its threads computed meanwhile.
  */
 #include "must.h"
 #include <pprof.h>
@@ -22,6 +22,7 @@ enum { THREADS = 3, PROFILES = 30, SPAN_MS = 400, MS_NS = 1000000, SECOND_MS = 1
 
 static pthread_t threads[THREADS];
 static unsigned begun, handled, found;
+static long computed_ns; /* by threads that are over */
 static bool stop;
 
 static void handler(int signal)
@@ -30,11 +31,11 @@ static void handler(int signal)
     __atomic_add_fetch(&handled, 1, __ATOMIC_SEQ_CST);
 }
 
-static long cpu_ms(clockid_t clock)
+static long cpu_ns(clockid_t clock)
 {
     struct timespec t;
     check(clock_gettime(clock, &t) == 0, "clock_gettime");
-    return t.tv_sec * SECOND_MS + t.tv_nsec / MS_NS;
+    return t.tv_sec * SECOND_MS * MS_NS + t.tv_nsec;
 }
 
 static void computes(void)
@@ -42,6 +43,7 @@ static void computes(void)
     __atomic_add_fetch(&begun, 1, __ATOMIC_SEQ_CST);
     while (!__atomic_load_n(&stop, __ATOMIC_SEQ_CST)) {
     }
+    __atomic_add_fetch(&computed_ns, cpu_ns(CLOCK_THREAD_CPUTIME_ID), __ATOMIC_SEQ_CST);
 }
 
 static void *open_main(void *unused)
@@ -70,8 +72,8 @@ static void *deaf_main(void *unused)
 static void take_profiles(void)
 {
     static pprof_thread_record records[THREADS + 1];
-    long until = cpu_ms(CLOCK_PROCESS_CPUTIME_ID) + SPAN_MS;
-    for (unsigned i = 0; i < PROFILES || cpu_ms(CLOCK_PROCESS_CPUTIME_ID) < until; i++) {
+    long until = cpu_ns(CLOCK_PROCESS_CPUTIME_ID) + (long)SPAN_MS * MS_NS;
+    for (unsigned i = 0; i < PROFILES || cpu_ns(CLOCK_PROCESS_CPUTIME_ID) < until; i++) {
         size_t n = 0;
         check(pprof_thread_profile(records, THREADS + 1, &n) && n == THREADS + 1, "all threads");
         pprof_thread_records_release(records, n);
@@ -88,7 +90,7 @@ int main(int argc, char **argv)
     check(file == NULL ||
               (out != NULL && pprof_start_cpu_profile_opts(pprof_writer_stdio(out), &options) == 0),
           "start of a CPU profile");
-    long before = cpu_ms(CLOCK_PROCESS_CPUTIME_ID);
+    long before = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
     for (unsigned i = 0; i < THREADS; i++) {
         check(pthread_create(&threads[i], NULL, routines[i], NULL) == 0, "pthread_create");
     }
@@ -107,7 +109,7 @@ int main(int argc, char **argv)
     }
     check(__atomic_load_n(&handled, __ATOMIC_SEQ_CST) == 1, "the handler was called once");
     check(file != NULL || found == 0, "a signal of ours was there for the program");
-    printf("%ld\n", cpu_ms(CLOCK_PROCESS_CPUTIME_ID) - before);
+    printf("%ld\n", (cpu_ns(CLOCK_THREAD_CPUTIME_ID) - before + computed_ns) / MS_NS);
     if (file != NULL) {
         pprof_stop_cpu_profile();
         fclose(out);
