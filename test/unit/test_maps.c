@@ -195,11 +195,12 @@ static void our_own_maps_are_read(void **state)
 static void many_mappings_are_read(void **state)
 {
     (void)state;
-    enum { COUNT = 3000, PAGE = 4096 };
-    char *memory = mmap(NULL, COUNT * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    enum { COUNT = 3000 };
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *memory = mmap(NULL, COUNT * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(memory, MAP_FAILED);
-    for (int i = 0; i < COUNT; i += 2)
-        mprotect(memory + i * PAGE, PAGE, PROT_READ | PROT_WRITE);
+    for (size_t i = 0; i < COUNT; i += 2)
+        mprotect(memory + i * page, page, PROT_READ | PROT_WRITE);
     pp_arena arena = PP_ARENA_INIT;
     char *text = NULL;
     size_t length = 0;
@@ -208,10 +209,10 @@ static void many_mappings_are_read(void **state)
     pp_map_line line;
     int ours = 0;
     while (pp_maps_next(&text, &line))
-        ours += line.start >= (uintptr_t)memory && line.limit <= (uintptr_t)memory + COUNT * PAGE;
+        ours += line.start >= (uintptr_t)memory && line.limit <= (uintptr_t)memory + COUNT * page;
     assert_in_range(ours, COUNT - 2, COUNT);
     pp_arena_release(&arena);
-    munmap(memory, COUNT * PAGE);
+    munmap(memory, COUNT * page);
 }
 
 static void no_memory_is_an_error(void **state)

@@ -18,9 +18,7 @@
 
 enum { PAGES = 2000 }; /* more than one answer of pagemap has */
 
-enum { PAGE = 4096 };
-
-static const uintptr_t page = PAGE;
+static uintptr_t page;
 
 /* The states of pages from `at` on, a letter each. */
 static void states(pp_page_runs *runs, uintptr_t at, size_t pages, char *to)
@@ -60,9 +58,9 @@ static void both_ways(void *at, size_t pages, const char *expected)
 
 static void *map(size_t pages, int protection, int flags)
 {
-    void *at = mmap(NULL, pages * PAGE, protection, flags, -1, 0);
+    void *at = mmap(NULL, pages * page, protection, flags, -1, 0);
     assert_true(at != MAP_FAILED);
-    madvise(at, pages * PAGE, MADV_NOHUGEPAGE);
+    madvise(at, pages * page, MADV_NOHUGEPAGE);
     return at;
 }
 
@@ -75,16 +73,16 @@ static void both_ways_say_the_same(void **state)
         bool there = i * i % 7 < 3;
         expected[i] = there ? 'p' : '.';
         if (there) {
-            at[i * PAGE] = 1;
+            at[i * page] = 1;
         }
     }
     both_ways(at, PAGES, expected);
-    munmap(at, PAGES * PAGE);
+    munmap(at, PAGES * page);
 
     at = map(3, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS);
-    at[PAGE] = 1;
+    at[page] = 1;
     both_ways(at, 3, ".f.");
-    munmap(at, 3 * (size_t)PAGE);
+    munmap(at, 3 * page);
 }
 
 static void what_was_only_read_has_no_memory(void **state)
@@ -93,12 +91,12 @@ static void what_was_only_read_has_no_memory(void **state)
     char found[3];
     (void)state;
     char *at = map(2, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
-    at[PAGE] = at[0]; /* the page of zeros; a page of its own */
+    at[page] = at[0]; /* the page of zeros; a page of its own */
     assert_int_equal(pp_page_runs_open(&runs, true), 0);
     states(&runs, (uintptr_t)at, 2, found);
     assert_string_equal(found, runs.scans ? ".p" : "pp");
     pp_page_runs_close(&runs);
-    munmap(at, 2 * (size_t)PAGE);
+    munmap(at, 2 * page);
 }
 
 /* Entries of pagemap that a file has, in the place of the kernel's. */
@@ -148,9 +146,9 @@ static void swapped_pages_stay_swapped(void **state)
     }
     char *at = map(64, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
     for (size_t i = 0; i < 64; i++) {
-        memset(at + i * PAGE, (int)i + 1, PAGE);
+        memset(at + i * page, (int)i + 1, page);
     }
-    if (madvise(at, 64 * (size_t)PAGE, MADV_PAGEOUT) != 0) {
+    if (madvise(at, 64 * page, MADV_PAGEOUT) != 0) {
         skip();
     }
     assert_int_equal(pp_page_runs_open(&runs, true), 0);
@@ -162,7 +160,7 @@ static void swapped_pages_stay_swapped(void **state)
         assert_int_not_equal(found[i], '.');
     }
     pp_page_runs_close(&runs);
-    munmap(at, 64 * (size_t)PAGE);
+    munmap(at, 64 * page);
 }
 
 /* Threads that map memory wait for a scan. The pages are that of zeros, which takes no memory. */
@@ -185,7 +183,7 @@ static void a_scan_is_short(void **state)
     }
     assert_true(scans == 3 || !runs.scans);
     pp_page_runs_close(&runs);
-    munmap(at, 3 * (size_t)MOST * PAGE);
+    munmap(at, 3 * (size_t)MOST * page);
 }
 
 /* A collector's reserve; where the kernel has no scan, this would take minutes. */
@@ -207,7 +205,7 @@ static void a_reserve_of_terabytes_is_passed_over(void **state)
     }
     madvise(at, bytes, MADV_NOHUGEPAGE);
     for (size_t i = 0; i < 16; i++) {
-        at[i * step + 12345] = 1;
+        at[i * step + 3 * page + 57] = 1;
     }
     for (uintptr_t from = (uintptr_t)at; from < (uintptr_t)at + bytes; from = end) {
         assert_int_equal(pp_page_runs_read(&runs, from, (uintptr_t)at + bytes, false, &end), 0);
@@ -232,5 +230,6 @@ int main(void)
         cmocka_unit_test(a_scan_is_short),
         cmocka_unit_test(a_reserve_of_terabytes_is_passed_over),
     };
+    page = (uintptr_t)sysconf(_SC_PAGESIZE);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

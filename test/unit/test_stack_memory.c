@@ -18,8 +18,11 @@
 #include <stdbool.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
-enum { PAGE = 4096, PAGES = 16, WORDS = PAGE / 8 };
+enum { PAGES = 16, STEP = 4096 /* of a walk, whatever the size of a page is */ };
+
+static size_t page;
 
 /* The first and the last page are forbidden; the others are a stack to run on. */
 static char *memory;
@@ -28,13 +31,14 @@ static uintptr_t lo, hi; /* of what can be read */
 static int map_pages(void **state)
 {
     (void)state;
-    memory = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    page = (size_t)sysconf(_SC_PAGESIZE);
+    memory = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return -1;
-    lo = (uintptr_t)memory + PAGE;
-    hi = (uintptr_t)memory + (PAGES - 1) * PAGE;
-    return mprotect(memory, PAGE, PROT_NONE) |
-           mprotect(memory + (PAGES - 1) * PAGE, PAGE, PROT_NONE);
+    lo = (uintptr_t)memory + page;
+    hi = (uintptr_t)memory + (PAGES - 1) * page;
+    return mprotect(memory, page, PROT_NONE) |
+           mprotect(memory + (PAGES - 1) * page, page, PROT_NONE);
 }
 
 /* What a function found that ran on the pages; judged on the usual stack. */
@@ -125,8 +129,8 @@ static void look_upwards(void)
 static void an_unknown_stack_grows_by_the_page_up_to_what_is_not_there(void **state)
 {
     (void)state;
-    run_on_pages(look_upwards, hi - 5 * PAGE);
-    assert_int_equal(end_of(&found.opened), (found.opened.lo | (PAGE - 1)) + 1);
+    run_on_pages(look_upwards, hi - 5 * page);
+    assert_int_equal(end_of(&found.opened), (found.opened.lo | (STEP - 1)) + 1);
     assert_int_equal(found.wrong, 0);
     assert_false(found.beyond);
     assert_int_equal(found.later.lo, found.opened.lo);
@@ -141,7 +145,7 @@ static void look_downwards(void)
     uintptr_t word = 0;
     pp_stack_window_open(&window, 0, &copy);
     found.opened = window;
-    for (uintptr_t address = lo; address < lo + PAGE; address += 8)
+    for (uintptr_t address = lo; address < lo + page; address += 8)
         found.wrong += !pp_stack_read(&window, address, &word) || word != cookie_at(address);
     found.beyond = pp_stack_read(&window, lo - 8, &word);
     found.later = window;
@@ -233,7 +237,7 @@ static void addresses_without_memory_are_refused(void **state)
 static void a_copy_is_not_kept_for_the_next_walk(void **state)
 {
     (void)state;
-    uintptr_t *other = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uintptr_t *other = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(other, MAP_FAILED);
     other[3] = 11;
     pp_stack_window window = open_here();
@@ -241,7 +245,7 @@ static void a_copy_is_not_kept_for_the_next_walk(void **state)
     other[3] = 12;
     window = open_here();
     assert_holds(&window, (uintptr_t)&other[3], 12);
-    munmap(other, PAGE);
+    munmap(other, page);
     window = open_here();
     assert_unreadable(&window, (uintptr_t)&other[3]);
 }
