@@ -6,8 +6,9 @@
  * it take the kernel longer than all the rest of a profile. Linux 6.11 and later answer questions
  * about single mappings (ioctl PROCMAP_QUERY), of which the executable ones are few.
  *
- * No filter for system calls expects this one. So the questions are forbidden until code that has
- * seen that there is no filter permits them, and forbidden again before the program installs one.
+ * Few filters for system calls expect this one. So the questions are forbidden until code that has seen
+ * that no filter kills for them (pp_sandbox_permits_questions()) permits them, and forbidden again before
+ * the program installs one.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Owns: whether questions are permitted, and whether the kernel shows its own page, [vsyscall].
@@ -26,7 +27,8 @@ void pp_code_query_permit(void);
 /* For ever. */
 void pp_code_query_forbid(void);
 
-/* Whether other questions of this kind, by ioctl of a file in /proc, are permitted, too. */
+/* Whether other questions of this kind, by ioctl of a file in /proc, and children (sys/beside.h) are
+ * permitted, too. */
 bool pp_code_query_is_permitted(void);
 
 /* The text of the maps, before it is parsed, shows a page that no question finds. */

@@ -46,8 +46,9 @@ enum {
 static struct {
     int calls;     /* a pp_sandbox; -1: unknown */
     int perf;      /* 0 or -errno; 1: unknown */
+    int questions; /* -1: unknown */
     bool filtered; /* at the probe of the calls */
-} answers = {.calls = -1, .perf = 1};
+} answers = {.calls = -1, .perf = 1, .questions = -1};
 
 /* Whether a filter is in force for this thread, by `status`. False if `status` cannot be read. */
 static bool is_filtered(void)
@@ -183,6 +184,16 @@ static void try_context(void)
     pp_system_call(SYS_getrandom, nothing, 0, 0);
 }
 
+/* Asks what modules/code_query.c and kinds/heap/page_runs.c ask (PROCMAP_QUERY, PAGEMAP_SCAN), and makes
+ * the calls of sys/beside.c that are not among the rest. */
+static void try_questions(void)
+{
+    pp_system_call(SYS_ioctl, -1, _IOWR('f', 17, char[104]), NULL);
+    pp_system_call(SYS_ioctl, -1, _IOWR('f', 16, char[96]), NULL);
+    pp_system_call(SYS_prctl, PR_SET_PDEATHSIG, 0);
+    pp_system_call(SYS_getppid);
+}
+
 static void ignore_task(int tid, void *context)
 {
     (void)tid;
@@ -191,7 +202,15 @@ static void ignore_task(int tid, void *context)
 
 /* The results, which the child writes to the parent's memory; `survived` comes last. */
 typedef struct trial {
-    enum { TRY_TIMER, TRY_COPY, TRY_PERF, TRY_APART, TRY_RECORDER, TRY_CONTEXT } what;
+    enum {
+        TRY_TIMER,
+        TRY_COPY,
+        TRY_PERF,
+        TRY_APART,
+        TRY_RECORDER,
+        TRY_CONTEXT,
+        TRY_QUESTIONS
+    } what;
     bool survived;
     bool timer, copy, apart;
     int perf;
@@ -211,6 +230,8 @@ static int run_trial(void *argument)
         try_recorder();
     } else if (t->what == TRY_CONTEXT) {
         try_context();
+    } else if (t->what == TRY_QUESTIONS) {
+        try_questions();
     } else {
         t->timer = try_timer();
         pp_tasks_count();
@@ -287,6 +308,18 @@ bool pp_sandbox_permits_context(void)
     pp_sandbox calls = pp_sandbox_probe();
     return !answers.filtered ||
            (calls != PP_SANDBOX_REFUSES && in_child(&context) && context.survived);
+}
+
+bool pp_sandbox_permits_questions(void)
+{
+    trial questions = {.what = TRY_QUESTIONS};
+    int known = __atomic_load_n(&answers.questions, __ATOMIC_RELAXED);
+    if (known < 0) {
+        known = pp_sandbox_probe() == PP_SANDBOX_NONE &&
+                (!answers.filtered || (in_child(&questions) && questions.survived));
+        __atomic_store_n(&answers.questions, known, __ATOMIC_RELAXED);
+    }
+    return known != 0;
 }
 
 bool pp_sandbox_has_filter(void)

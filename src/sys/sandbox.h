@@ -30,6 +30,11 @@ bool pp_sandbox_has_filter(void);
 /* Tries perf events: 0 without a filter or under one that permits them, else -errno. */
 int pp_sandbox_probe_perf(void);
 
+/* Tries, once in a process, the calls by which the library asks the kernel for mappings and pages
+ * (modules/code_query.h), and those of sys/beside.h: none of them ends the process. False where other
+ * calls are refused. */
+bool pp_sandbox_permits_questions(void);
+
 /* Tries the calls by which a process tells `cpprof record` what it does. */
 bool pp_sandbox_permits_recorder(void);
 

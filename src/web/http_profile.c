@@ -44,7 +44,7 @@ static int write_now(pprof_http_answer *answer, pprof_writer writer)
         return (pprof_profile_write)(s->profile, writer, s->debug);
     }
     pp_modules_refresh();
-    if (pp_sandbox_probe() == PP_SANDBOX_NONE) {
+    if (pp_sandbox_permits_questions()) {
         pp_code_query_permit();
     }
     return s->profile->write(writer, s->debug);

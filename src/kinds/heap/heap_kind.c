@@ -201,9 +201,8 @@ static void reset(void)
 static void prepare_leak(void)
 {
     pp_live_table_keep_births();
-    pp_sandbox sandbox = pp_sandbox_probe();
-    pp_leak_doubts_permit(sandbox != PP_SANDBOX_REFUSES);
-    if (sandbox == PP_SANDBOX_NONE) {
+    pp_leak_doubts_permit(pp_sandbox_probe() != PP_SANDBOX_REFUSES);
+    if (pp_sandbox_permits_questions()) {
         pp_code_query_permit();
     }
 }

@@ -51,6 +51,8 @@ static bool may_look(void)
     pp_sandbox sandbox = state.confined ? PP_SANDBOX_REFUSES : pp_sandbox_probe();
     if (sandbox != PP_SANDBOX_NONE) {
         pp_safe_read_forbid_copy();
+    }
+    if (sandbox == PP_SANDBOX_REFUSES || !pp_sandbox_permits_questions()) {
         pp_code_query_forbid();
     }
     pp_code_query_permit();

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * beside.c: see beside.h.
+ *
+ * Zone: SIGNAL.
+ * Owns: whether children have turned out to share nothing.
+ * Tested by: unit.beside, e2e.leak, stress.leak_storm
+ */
+#include "sys/beside.h"
+
+#include "arch/apart_call.h"
+#include "arch/signal_frame.h"
+#include "arch/system_call.h"
+#include "sys/sampling_signal.h"
+#include "sys/signal_mask.h"
+#include "sys/tasks.h"
+
+#include <errno.h>
+#include <linux/prctl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#ifndef SA_RESTORER
+#define SA_RESTORER 0x04000000
+#endif
+
+/* Valgrind knows these together, without others that share something: it makes a copy of the process. */
+enum { FLAGS = CLONE_VM | CLONE_VFORK | CLONE_PARENT_SETTID };
+
+typedef struct work {
+    void (*function)(void *argument);
+    void *argument;
+    int parent;
+    bool has_begun, has_returned;
+} work;
+
+static bool not_shared; /* what a child wrote did not arrive */
+
+static void on_fault(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    (void)info;
+    (void)context;
+    pp_system_call(SYS_exit, 1);
+}
+
+/* The child has copies of the caller's signal actions and limits. Where its stack has no room for a
+ * signal it dies of it: a limit of 1 is what the kernel takes for no core, also through a pipe. */
+static void prepare(void)
+{
+    const pp_signal_mask faults = pp_signal_bit(SIGSEGV) | pp_signal_bit(SIGBUS);
+    const pp_signal_action ours = {.handler = on_fault,
+                                   .flags = SA_SIGINFO | SA_RESTORER,
+                                   .restorer = pp_signal_return,
+                                   .mask = ~(pp_signal_mask)0};
+    const struct rlimit no_core = {1, 1};
+    pp_system_call(SYS_prlimit64, 0, RLIMIT_CORE, &no_core, NULL);
+    pp_signal_action_change(SIGSEGV, &ours, NULL);
+    pp_signal_action_change(SIGBUS, &ours, NULL);
+    pp_system_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &faults, NULL, sizeof faults);
+}
+
+static void run(void *of_work)
+{
+    work *w = of_work;
+    __atomic_store_n(&w->has_begun, true, __ATOMIC_RELEASE);
+    pp_system_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+    if (pp_system_call(SYS_getppid) != w->parent) {
+        return; /* the caller has gone before */
+    }
+    prepare();
+    w->function(w->argument);
+    __atomic_store_n(&w->has_returned, true, __ATOMIC_RELEASE);
+}
+
+bool pp_beside(void (*function)(void *argument), void *argument)
+{
+    work w = {function, argument, pp_task_process(), false, false};
+    const pp_signal_mask all = ~UINT64_C(0); /* handlers would write to the stack of the child */
+    pp_signal_mask old = 0;
+    int child = 0;
+    int lives = 0;
+    if (__atomic_load_n(&not_shared, __ATOMIC_RELAXED)) {
+        return false;
+    }
+    pp_system_call(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof all);
+    if (pp_apart_call(FLAGS, &child, &lives, run, &w) == 0) {
+        while (pp_system_call(SYS_wait4, child, NULL, __WCLONE, NULL) == -EINTR) {
+        }
+        if (!__atomic_load_n(&w.has_begun, __ATOMIC_ACQUIRE)) {
+            __atomic_store_n(&not_shared, true, __ATOMIC_RELAXED);
+        }
+    }
+    pp_signals_restore(&old);
+    return __atomic_load_n(&w.has_returned, __ATOMIC_ACQUIRE);
+}
