@@ -26,6 +26,7 @@
 #include "remote/tracee.h"
 
 #include "base/path.h"
+#include "modules/loader_state.h"
 #include "sys/numbers.h"
 #include "sys/task_state.h"
 
@@ -177,13 +178,19 @@ static bool may_have_loader(const attempt *a)
     return a->target.walked.interpreter != 0 || a->target.walked.entry == 0;
 }
 
-/* The loader's file is libc. It has the loader's name, or that by which programs are linked to it; glibc's
- * is libc.so.6. */
-static bool is_musl(const char *path)
+/* The library that is loaded is the one beside this program, for the same libc. */
+static int fail_by_libc(int pid, pp_remote_error *error)
 {
-    const char *file = pp_base_name(path);
-    return strncmp(file, "ld-musl-", 8) == 0 || strncmp(file, "libc.musl-", 10) == 0 ||
-           strcmp(file, "libc.so") == 0;
+    return pp_loader_is_libc()
+               ? pp_remote_fail(error,
+                                "process %d uses glibc, and this cpprof is built for musl: attach "
+                                "with one that is built for glibc",
+                                pid)
+               : pp_remote_fail(error,
+                                "process %d uses the musl C library, and this cpprof is built for "
+                                "glibc: attach with one that is built for musl; cpprof dump -p %d "
+                                "shows its threads",
+                                pid, pid);
 }
 
 static int check_libc(const attempt *a)
@@ -191,15 +198,12 @@ static int check_libc(const attempt *a)
     bool has_libc = false;
     for (size_t i = 0; i < a->objects.mapping_count; i++) {
         const pp_mapping *m = &a->objects.mappings[i];
-        if (is_musl(m->path)) {
-            return pp_remote_fail(a->error,
-                                  "process %d uses the musl C library, whose loader cannot load "
-                                  "libpprof into a running process: start the program with a "
-                                  "libpprof.so for musl in LD_PRELOAD; cpprof dump -p %d shows its "
-                                  "threads",
-                                  a->pid, a->pid);
+        bool is_libc = (m->code_of & PP_CODE_OF_LIBC) != 0;
+        bool is_loader = (m->code_of & PP_CODE_OF_LOADER) != 0;
+        if (is_libc && is_loader != pp_loader_is_libc()) {
+            return fail_by_libc(a->pid, a->error);
         }
-        has_libc |= (m->code_of & PP_CODE_OF_LIBC) != 0;
+        has_libc |= is_libc;
     }
     return has_libc ? 0
                     : pp_remote_fail(a->error,

@@ -173,9 +173,21 @@ static bool is_code(const ElfW(Phdr) * segment)
     return segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0 && segment->p_memsz > 0;
 }
 
+/* musl's loader is libc. It has the loader's name, or that by which programs are linked to it; glibc's
+ * is libc.so.6. */
+static bool is_musl(const char *path)
+{
+    const char *file = pp_base_name(path);
+    return strncmp(file, "ld-musl-", 8) == 0 || strncmp(file, "libc.musl-", 10) == 0 ||
+           strcmp(file, "libc.so") == 0;
+}
+
 static uint8_t code_of(const reading *r, const object *o)
 {
     uintptr_t base = r->target->walked.interpreter;
+    if (is_musl(o->path)) {
+        return PP_CODE_OF_LOADER | PP_CODE_OF_LIBC;
+    }
     if (base != 0 && base >= o->start && base < o->limit) {
         return PP_CODE_OF_LOADER;
     }

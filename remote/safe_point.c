@@ -106,7 +106,7 @@ static void find_anchors(pp_safe_looks *looks)
 {
     for (size_t i = 0; i < looks->objects->mapping_count; i++) {
         const pp_mapping *m = &looks->objects->mappings[i];
-        bool is_anchor = i == 0 || m->code_of == PP_CODE_OF_LOADER || m->code_of == PP_CODE_OF_LIBC;
+        bool is_anchor = i == 0 || m->code_of != 0;
         if (is_anchor && looks->anchor_count < PP_SAFE_ANCHORS) {
             looks->anchors[looks->anchor_count++] = m;
         }
@@ -128,7 +128,7 @@ int pp_safe_looks_begin(pp_safe_looks *looks, const pp_target *target, const pp_
     looks->space->target = &target->walked;
     for (size_t i = 0; i < objects->mapping_count; i++) {
         const pp_mapping *m = &objects->mappings[i];
-        allocates[i] = m->code_of != PP_CODE_OF_LIBC && m->path[0] == '/' &&
+        allocates[i] = (m->code_of & PP_CODE_OF_LIBC) == 0 && m->path[0] == '/' &&
                        strncmp(pp_base_name(m->path), "libpprof", 8) != 0 &&
                        pp_target_symbol(m, "malloc") != 0;
     }
@@ -174,11 +174,18 @@ static kind kind_of(const pp_safe_looks *looks, size_t index, uintptr_t address)
     if (is_restorer(looks, address)) {
         return HANDLER;
     }
-    if (m->code_of == PP_CODE_OF_LIBC || strncmp(pp_base_name(m->path), "libpprof.so", 11) == 0 ||
+    if ((m->code_of & PP_CODE_OF_LIBC) != 0 ||
+        strncmp(pp_base_name(m->path), "libpprof.so", 11) == 0 ||
         strncmp(pp_base_name(m->path), "libpthread", 10) == 0) {
         return LIBC;
     }
     return index > 0 && looks->allocates[index] ? ALLOCATOR : OTHER;
+}
+
+/* Where libc is the loader, its functions of that are dlopen, dlsym, dl_iterate_phdr and the like. */
+static bool is_loaders(const pp_mapping *libc, const char *name)
+{
+    return (libc->code_of & PP_CODE_OF_LOADER) != 0 && strncmp(name, "dl", 2) == 0;
 }
 
 static frame look_up(const pp_safe_looks *looks, uintptr_t address)
@@ -194,6 +201,7 @@ static frame look_up(const pp_safe_looks *looks, uintptr_t address)
                                              looks->arena) == 1) {
         f.name = symbol.name;
         f.is_exported = !symbol.is_local;
+        f.kind = is_loaders(&looks->objects->mappings[index], f.name) ? LOADER : LIBC;
     }
     return f;
 }

@@ -435,8 +435,8 @@ static void give_registers_back(const pp_tracee *t, const pp_tracee_general *con
  */
 static uint64_t mask_of_call(const pp_tracee *t)
 {
-    enum { OF_SETUID = 33 };
-    static const int urgent[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, OF_SETUID};
+    static const int urgent[] = {SIGSEGV, SIGBUS, SIGFPE,          SIGILL,
+                                 SIGTRAP, SIGSYS, PP_SETUID_SIGNAL};
     uint64_t others = ~UINT64_C(0);
     for (size_t i = 0; i < sizeof urgent / sizeof *urgent; i++) {
         others &= ~pp_signal_bit(urgent[i]);

@@ -24,6 +24,8 @@
 static const char attach_name[] = "libpprof-attach.so";
 /* Under the names that the loader looks for. */
 static const char *const names[] = {attach_name, "libpprof-http.so.0"};
+/* musl's loader knows no sonames: by this one libpprof-http finds the file that is loaded already. */
+static const char soname[] = "libpprof.so.0";
 
 /* ---- beside cpprof ---- */
 
@@ -101,7 +103,7 @@ static bool copy_all(const char *from, int folder, uid_t user)
         join(source, from, names[i]);
         copied = copy_file(source, folder, names[i], user);
     }
-    return copied;
+    return copied && symlinkat(attach_name, folder, soname) == 0;
 }
 
 /* Opens a folder of the process. A symbolic link there would lead out of its files, to ours. */
@@ -204,6 +206,7 @@ void cp_library_copy_remove(cp_library_copy *copy)
         unlinkat(copy->folder, names[i], 0);
     }
     if (copy->folder >= 0) {
+        unlinkat(copy->folder, soname, 0);
         close(copy->folder);
         unlinkat(copy->parent, copy->name, AT_REMOVEDIR);
     }

@@ -7,6 +7,8 @@
 #ifndef PP_BASE_COMPILER_H
 #define PP_BASE_COMPILER_H
 
+#include "libc/tls.h"
+
 #define pp_likely(condition)   __builtin_expect(!!(condition), 1)
 #define pp_unlikely(condition) __builtin_expect(!!(condition), 0)
 
@@ -17,7 +19,7 @@
 /* Keeps a rare path out of a hot loop, so that the loop keeps its registers. */
 #define PP_COLD_PATH __attribute__((noinline, cold))
 
-/* Initial-exec TLS: the general-dynamic model may call malloc at its first use. */
-#define PP_TLS __thread __attribute__((tls_model("initial-exec")))
+/* A variable of the thread that a signal handler may use: the general-dynamic model may call malloc at its first use. */
+#define PP_TLS __thread __attribute__((tls_model(PP_TLS_MODEL)))
 
 #endif

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# libc: glibc, musl's loader takes no library into a process that runs
 # timeout: 300
 # nightly: 2
 #

@@ -3,7 +3,6 @@
 #
 # test_cpprof_agent_attach.sh: cpprof agent --attach makes processes reachable that were started without libpprof, if their
 # commands match, and leaves the others alone.
-# libc: glibc, musl's loader takes no library into a process that runs
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 # shellcheck source=test/e2e/agent.sh

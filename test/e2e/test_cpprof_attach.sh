@@ -4,7 +4,6 @@
 # test_cpprof_attach.sh: `cpprof record -p` and `cpprof configure` reach a program that knows nothing of us; it notices
 # nothing: no call is interrupted, no register changes, and afterwards its threads, descriptors and signals are as before.
 # What cannot work is refused with the remedy, and a killed cpprof does no harm.
-# libc: glibc, musl's loader takes no library into a process that runs
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go cc setpriv

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# libc: glibc, musl's loader takes no library into a process that runs
 # nightly: 1
 #
 # test_cpprof_attach_shared.sh: an attachment of several cpprof: one that comes a moment after another one was killed

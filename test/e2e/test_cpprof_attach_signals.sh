@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# libc: glibc, musl's loader takes no library into a process that runs
 # nightly: 1
+# libc: glibc, musl's loader does not call the malloc of a program, by which this one knows that a library is loaded
 #
 # test_cpprof_attach_signals.sh: signals and cancellations that come while a thread loads the library for cpprof take effect
 # after that, on the call in which the thread waits: none is lost, none leaves the loader in the middle. What the loader

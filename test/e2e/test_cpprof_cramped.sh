@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# libc: glibc, musl's loader takes no library into a process that runs
+# libc: glibc, of musl's loader cpprof does not read why it refuses a library
 # nightly: 1
 #
 # test_cpprof_cramped.sh: where a process cannot take the library, `cpprof record -p` says what was missing there

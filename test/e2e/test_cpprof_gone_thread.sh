@@ -3,7 +3,6 @@
 #
 # test_cpprof_gone_thread.sh: each command that takes a process reaches one whose first thread has ended
 # (victims/without_first.c). Its folder in /proc is empty then; those of its other threads are not.
-# libc: glibc, musl's loader takes no library into a process that runs
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go

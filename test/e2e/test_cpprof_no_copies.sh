@@ -3,7 +3,6 @@
 #
 # test_cpprof_no_copies.sh: where a sandbox forbids cpprof process_vm_readv(2) and process_vm_writev(2), as profiles of
 # containers do, `cpprof dump` shows the same stacks, and `cpprof record -p` attaches.
-# libc: glibc, musl's loader takes no library into a process that runs
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# libc: glibc, musl's loader takes no library into a process that runs
 # timeout: 200
 #
 # test_cpprof_why.sh: `cpprof why` says on one page of a running process what it does, what it waits for, who holds the locks, and

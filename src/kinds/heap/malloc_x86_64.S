@@ -19,6 +19,7 @@
 #include "arch/hook_layout.h"
 #include "arch/x86_64_asm.inc"
 #include "kinds/heap/live_filter.h"
+#include "libc/x86_64_tls.inc"
 #include "symbol/malloc_list.h"
 
         .text
@@ -42,16 +43,12 @@
 .endm
 
 /*
- * Subtracts \size bytes from the countdown, or jumps to \used_up, with nothing changed, if they use
+ * Subtracts \size bytes from the countdown, or jumps to \used_up, with no argument changed, if they use
  * it up. The countdown in memory is never below 0: a handler that jumps out of here would leave a
  * negative one, which would never end.
  */
 .macro take_off size, used_up
-        mov     pp_heap_countdown@gottpoff(%rip), %r11
-        mov     %fs:(%r11), %r10
-        sub     \size, %r10
-        jbe     \used_up
-        mov     %r10, %fs:(%r11)
+        subtract_from_own pp_heap_countdown, \size, \used_up
 .endm
 
 .macro count_down size, name

@@ -24,8 +24,6 @@
  *   cancel         cancels a thread, which installs libc's handler of signal 32
  *   facts FILE     writes the words that the loader has filled in, the actions of signals 32 and
  *                  33, the threads and the descriptors to FILE
- *
- * Libc: glibc
  */
 #include "bare_call.h"
 
@@ -48,6 +46,10 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#ifndef RTLD_DEEPBIND
+#define RTLD_DEEPBIND 0 /* musl has no such order */
+#endif
 
 typedef struct status { /* include/pprof_attach.h */
     uint32_t version, state;

@@ -34,6 +34,14 @@
 #include <immintrin.h>
 #endif
 
+#ifdef __GLIBC__
+#define SOME_LIBRARY  "libgcc_s.so.1"
+#define SOME_FUNCTION "_Unwind_Backtrace"
+#else /* of tools/musl-root */
+#define SOME_LIBRARY  "libcmocka.so.0"
+#define SOME_FUNCTION "_cmocka_run_group_tests"
+#endif
+
 enum { WAIT_MS = 100, MS_NS = 1000 * 1000, WAITS = 16, SLOTS = 512 };
 
 static volatile bool over;
@@ -189,8 +197,8 @@ static void *use_loader(void *name)
 {
     unsigned long *count = calloc(1, sizeof *count);
     while (!over) {
-        void *handle = dlopen("libgcc_s.so.1", RTLD_NOW);
-        if (handle == NULL || dlsym(handle, "_Unwind_Backtrace") == NULL || dlclose(handle) != 0) {
+        void *handle = dlopen(SOME_LIBRARY, RTLD_NOW);
+        if (handle == NULL || dlsym(handle, SOME_FUNCTION) == NULL || dlclose(handle) != 0) {
             disturbed(name, dlerror(), 0);
         }
         ++*count;
