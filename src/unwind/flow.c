@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * flow.c: follows instructions to a return.
+ * flow.c: follows instructions to a return, or from a function's begin.
  *
  * Zone: SIGNAL.
  * Tested by: unit.flow, e2e.musl
@@ -60,6 +60,7 @@ typedef struct flow {
     uintptr_t pc;
     unsigned steps;
     bool is_incomplete; /* some way was not followed to its end */
+    bool leads_to_pc;   /* from the function's begin */
     way way;
     way waiting[WAYS_MAX];
     unsigned waiting_count;
@@ -303,6 +304,29 @@ static void write_rule(const way *w, pp_rule *rule)
     rule->bx = where_of(w->bx, w);
 }
 
+/* Where the caller's value of a register is: a function changes it only after it has pushed it. */
+static pp_where where_since(place now, const struct pushed *pushed)
+{
+    if (pushed->at.kind == AT && !pushed->at.is_fp && pushed->value.kind == SAME) {
+        return (pp_where){.kind = PP_WHERE_CFA, .offset = pushed->at.offset - WORD};
+    }
+    return (pp_where){.kind = now.kind == SAME ? PP_WHERE_SAME : PP_WHERE_LOST};
+}
+
+/* The rule of a way from the function's begin, where the return address is at sp. */
+static bool write_rule_since(const way *w, pp_rule *rule)
+{
+    if (w->sp.kind != IS || w->sp.is_fp || w->sp.offset > 0) {
+        return false;
+    }
+    *rule = pp_rule_at_entry;
+    rule->cfa_reg = PP_REG_SP;
+    rule->cfa_offset = WORD - w->sp.offset;
+    rule->fp = where_since(w->fp, &w->pushed_fp);
+    rule->bx = where_since(w->bx, &w->pushed_bx);
+    return true;
+}
+
 /* ---- ways ---- */
 
 static step branch(flow *f, const pp_decoded *i)
@@ -345,8 +369,14 @@ static step take(flow *f)
 {
     way *w = &f->way;
     pp_decoded i;
+    if (f->leads_to_pc && w->at == 0) {
+        return IS_FOUND;
+    }
     if (!read_instruction(f, w->at, &i)) {
         return give_up(f);
+    }
+    if (f->leads_to_pc && i.kind == PP_INSTRUCTION_CALL && w->at + i.length == 0) {
+        return IS_FOUND; /* the call is under way, whether or not it returns */
     }
     switch (i.kind) {
     case PP_INSTRUCTION_PUSH:
@@ -382,7 +412,7 @@ static step take(flow *f)
         break;
     case PP_INSTRUCTION_RETURN:
     case PP_INSTRUCTION_TAIL:
-        return can_return(w) ? IS_FOUND : give_up(f);
+        return f->leads_to_pc ? IS_OVER : can_return(w) ? IS_FOUND : give_up(f);
     case PP_INSTRUCTION_STOP:
         return IS_OVER;
     default:
@@ -392,24 +422,23 @@ static step take(flow *f)
     return GOES_ON;
 }
 
-PP_COLD_PATH pp_flow_end pp_flow_rule(const pp_memory *memory, uintptr_t pc, void *space,
-                                      pp_rule *rule)
+/* Follows all ways from `begin`; leaves the one that has arrived in f->way. */
+static pp_flow_end follow(flow *f, const pp_memory *memory, uintptr_t pc, uintptr_t begin)
 {
-    flow *f = space;
     f->memory = memory;
     f->pc = pc;
     f->steps = f->waiting_count = 0;
     f->jumps = (jumps){.max = JUMPS_MAX, .at = f->jump_at};
     f->is_incomplete = false;
+    f->leads_to_pc = begin != pc;
     f->code_at = f->code_size = 0;
-    f->way = (way){.sp = {.kind = IS}};
+    f->way = (way){.at = (int32_t)(intptr_t)(begin - pc), .sp = {.kind = IS}};
     for (;;) {
         step result = GOES_ON;
         while (result == GOES_ON) {
             result = take(f);
         }
         if (result == IS_FOUND) {
-            write_rule(&f->way, rule);
             return PP_FLOW_RETURNS;
         }
         if (f->waiting_count == 0) {
@@ -417,4 +446,23 @@ PP_COLD_PATH pp_flow_end pp_flow_rule(const pp_memory *memory, uintptr_t pc, voi
         }
         f->way = f->waiting[--f->waiting_count];
     }
+}
+
+PP_COLD_PATH pp_flow_end pp_flow_rule(const pp_memory *memory, uintptr_t pc, void *space,
+                                      pp_rule *rule)
+{
+    flow *f = space;
+    pp_flow_end end = follow(f, memory, pc, pc);
+    if (end == PP_FLOW_RETURNS) {
+        write_rule(&f->way, rule);
+    }
+    return end;
+}
+
+PP_COLD_PATH pp_flow_end pp_flow_rule_since(const pp_memory *memory, uintptr_t begin, uintptr_t pc,
+                                            void *space, pp_rule *rule)
+{
+    flow *f = space;
+    pp_flow_end end = follow(f, memory, pc, begin);
+    return end == PP_FLOW_RETURNS && !write_rule_since(&f->way, rule) ? PP_FLOW_UNKNOWN : end;
 }

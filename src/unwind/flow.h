@@ -41,4 +41,9 @@ typedef enum pp_flow_end {
 /* Finds the rule at `pc`, the next instruction: after a call its return address. */
 pp_flow_end pp_flow_rule(const pp_memory *memory, uintptr_t pc, void *space, pp_rule *rule);
 
+/* The same in a function that begins at `begin` and need not return: the instructions are followed from there to `pc`.
+ * PP_FLOW_RETURNS: they lead there. */
+pp_flow_end pp_flow_rule_since(const pp_memory *memory, uintptr_t begin, uintptr_t pc, void *space,
+                               pp_rule *rule);
+
 #endif

@@ -13,6 +13,7 @@
 
 #include "arch/calls.h"
 #include "base/compiler.h"
+#include "modules/endings.h"
 #include "modules/loader.h"
 #include "unwind/epilogue.h"
 #include "unwind/flow.h"
@@ -399,6 +400,19 @@ PP_COLD_PATH static bool is_no_return_address(const pp_frame *f, uintptr_t pc)
            !pp_ends_with_call(code) && !is_signal_restorer(f, pc);
 }
 
+/* A call of a function that ends the program may be the last instruction: what follows is another function. */
+static pp_flow_end rule_by_flow(const pp_frame *f)
+{
+    pp_walk_space *space = f->space;
+    const pp_memory *memory = pp_target_memory(f->target);
+    uintptr_t begin = f->target == NULL ? pp_ending_before(f->pc) : 0;
+    if (begin != 0 &&
+        pp_flow_rule_since(memory, begin, f->pc, &space->cfi, &space->rule) == PP_FLOW_RETURNS) {
+        return PP_FLOW_RETURNS;
+    }
+    return pp_flow_rule(memory, f->pc, &space->cfi, &space->rule);
+}
+
 /* Looks at the code, if its module or itself has no CFI. An address that no call has pushed begins a stack. */
 PP_COLD_PATH static void compute_rule_of_code(pp_frame *f)
 {
@@ -410,7 +424,7 @@ PP_COLD_PATH static void compute_rule_of_code(pp_frame *f)
         return;
     }
     _Static_assert(sizeof space->cfi >= PP_FLOW_SPACE, "it works in the memory of CFI");
-    switch (pp_flow_rule(pp_target_memory(f->target), f->pc, &space->cfi, &space->rule)) {
+    switch (rule_by_flow(f)) {
     case PP_FLOW_RETURNS:
         space->rule.permanent = permanent;
         break;

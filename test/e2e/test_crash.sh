@@ -102,8 +102,13 @@ dumps privileged $not_permitted
 for kind in illegal sent-to; do
     dumps $kind SIGILL
 done
-for kind in abort assert double-free heap; do
+for kind in abort assert; do
     dumps $kind SIGABRT
+done
+corrupted=SIGABRT
+! is_musl "$library" || corrupted=SIGSEGV # its allocator executes hlt
+for kind in double-free heap; do
+    dumps $kind $corrupted
 done
 dumps loaded SIGSEGV # its name is not in the loader's list yet
 

@@ -74,6 +74,21 @@ AT(at_switch);
 AT(at_unknown_stack);
 AT(at_endless);
 
+/* Functions that end the program: nothing returns. */
+__asm__(".text\n"
+        "ends:\n push %rbp\n push %rbx\n sub $24, %rsp\n"
+        "ends_body:\n test %edi, %edi\n je 1f\n call *%rax\n"
+        "ends_after_call:\n mov %edi, %ebx\n1: mov %ebx, %edi\n call stops\n"
+        "after_ends:\n add $4096, %rsp\n ret\n"
+        "ends_in_frame:\n push %rbp\n mov %rsp, %rbp\n and $-64, %rsp\n call stops\n"
+        "after_ends_in_frame:\n ret\n");
+AT(ends);
+AT(ends_body);
+AT(ends_after_call);
+AT(after_ends);
+AT(ends_in_frame);
+AT(after_ends_in_frame);
+
 static pp_flow_end find(const char *at, pp_rule *rule)
 {
     uint64_t space[PP_FLOW_SPACE / sizeof(uint64_t)];
@@ -162,6 +177,30 @@ static void code_that_cannot_be_followed_has_no_rule(void **state)
     assert_none((const char *)0x123456789000, PP_FLOW_UNKNOWN);
 }
 
+static void a_function_that_never_returns_is_followed_from_its_begin(void **state)
+{
+    (void)state;
+    pp_rule rule;
+    const char *const found[] = {ends_body, ends_after_call, after_ends};
+    uint64_t space[PP_FLOW_SPACE / sizeof(uint64_t)];
+    for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
+        assert_int_equal(
+            pp_flow_rule_since(NULL, (uintptr_t)ends, (uintptr_t)found[i], space, &rule),
+            PP_FLOW_RETURNS);
+        assert_int_equal(rule.cfa_reg, PP_REG_SP);
+        assert_int_equal(rule.cfa_offset, 48);
+        assert_place(&rule.fp, -16);
+        assert_place(&rule.bx, -24);
+    }
+    /* What is after the call does not belong to the function. */
+    assert_int_not_equal(
+        pp_flow_rule_since(NULL, (uintptr_t)ends, (uintptr_t)after_ends + 7, space, &rule),
+        PP_FLOW_RETURNS);
+    assert_int_equal(pp_flow_rule_since(NULL, (uintptr_t)ends_in_frame,
+                                        (uintptr_t)after_ends_in_frame, space, &rule),
+                     PP_FLOW_UNKNOWN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +210,7 @@ int main(void)
         cmocka_unit_test(nothing_comes_after_a_call_that_never_returns),
         cmocka_unit_test(jumps_are_followed),
         cmocka_unit_test(code_that_cannot_be_followed_has_no_rule),
+        cmocka_unit_test(a_function_that_never_returns_is_followed_from_its_begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
