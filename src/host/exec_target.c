@@ -8,6 +8,7 @@
  */
 #include "host/exec_target.h"
 
+#include "modules/loader_state.h"
 #include "sys/apart.h"
 #include "sys/file_calls.h"
 #include "sys/own_files.h"
@@ -43,7 +44,8 @@ static pp_exec_verdict inspect_loader(const program *p, const ElfW(Phdr) * segme
     char loader[HEAD_BYTES];
     long length = pp_file_read_at(p->fd, loader, sizeof loader - 1, segment->p_offset);
     loader[length > 0 ? length : 0] = '\0';
-    return strstr(loader, "ld-musl") != NULL ? PP_EXEC_FOREIGN : PP_EXEC_OURS;
+    bool is_musl = strstr(loader, "ld-musl") != NULL;
+    return is_musl != pp_loader_is_libc() ? PP_EXEC_FOREIGN : PP_EXEC_OURS;
 }
 
 static pp_exec_verdict inspect_elf(const program *p)
