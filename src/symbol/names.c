@@ -47,6 +47,7 @@ typedef struct candidate {
 typedef struct resolver {
     const pp_elf *elf;
     pp_elf_symbols table;
+    bool is_dynamic; /* the table is the loader's */
     uintptr_t bias;
     const uintptr_t *addresses;
     size_t count;
@@ -158,8 +159,9 @@ static bool name_precedes(resolver *r, uint32_t left, uint32_t right)
 /* ---- Candidates ---------------------------------------------------------------------------- */
 
 enum {
-    RANK_LOCAL = 2,  /* from here on: invisible to other modules */
-    RANK_NO_SIZE = 4 /* added to the rank of a symbol without a size */
+    RANK_LOCAL = 2,    /* from here on: invisible to other modules */
+    NO_SIZE_MAX = 256, /* bytes of a function in assembler, where the next one may have no symbol */
+    RANK_NO_SIZE = 4   /* added to the rank of a symbol without a size */
 };
 
 /*
@@ -277,7 +279,8 @@ static void weigh_table(resolver *r, Elf64_Sym *window)
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-/* A symbol without a size ends at the end of its section at the latest. */
+/* A symbol without a size ends at the end of its section at the latest. The table of the loader lacks the functions that
+ * may come next: behind musl's memset, the last one without a size, are those that make system calls. */
 static bool within_section(const resolver *r, const candidate *symbol, uintptr_t address)
 {
     uint64_t start, limit;
@@ -285,7 +288,8 @@ static bool within_section(const resolver *r, const candidate *symbol, uintptr_t
         return r->elf->section_count == 0; /* an image without sections: the mapping is the limit */
     }
     uint64_t own_address = address - r->bias;
-    return own_address >= start && own_address < limit;
+    bool is_near = !r->is_dynamic || own_address - symbol->value < NO_SIZE_MAX;
+    return own_address >= start && own_address < limit && is_near;
 }
 
 static size_t store_names(resolver *r, pp_symbol *symbols, pp_arena *arena)
@@ -333,14 +337,15 @@ static void load_names(resolver *r, pp_arena *scratch)
     }
 }
 
-static size_t resolve_from(const pp_elf *elf, const pp_elf_symbols *table, uintptr_t bias,
-                           const uintptr_t *addresses, size_t count, pp_symbol *symbols,
-                           pp_arena *arena)
+static size_t resolve_from(const pp_elf *elf, const pp_elf_symbols *table, bool is_dynamic,
+                           uintptr_t bias, const uintptr_t *addresses, size_t count,
+                           pp_symbol *symbols, pp_arena *arena)
 {
     pp_arena scratch = PP_ARENA_INIT;
     resolver r = {
         .elf = elf,
         .table = *table,
+        .is_dynamic = is_dynamic,
         .bias = bias,
         .addresses = addresses,
         .count = count,
@@ -438,19 +443,21 @@ size_t pp_symbols_resolve(const pp_mapping *mapping, const uintptr_t *addresses,
     size_t resolved = 0;
     pp_elf_symbols table;
     if (pp_elf_symbols_by_section(&object, SHT_SYMTAB, &table)) {
-        resolved = resolve_from(&object, &table, mapping->bias, addresses, count, symbols, arena);
+        resolved =
+            resolve_from(&object, &table, false, mapping->bias, addresses, count, symbols, arena);
     } else if (!mapping->in_memory &&
                pp_elf_open_debug(&debug, mapping->files, debug_root, mapping->build_id,
                                  mapping->build_id_size) == 0) {
         if (pp_elf_symbols_by_section(&debug, SHT_SYMTAB, &table)) {
-            resolved =
-                resolve_from(&debug, &table, mapping->bias, addresses, count, symbols, arena);
+            resolved = resolve_from(&debug, &table, false, mapping->bias, addresses, count, symbols,
+                                    arena);
         }
         pp_elf_close(&debug);
     }
     if (resolved == 0 && (pp_elf_symbols_by_section(&object, SHT_DYNSYM, &table) ||
                           pp_elf_symbols_by_dynamic(&object, &table))) {
-        resolved = resolve_from(&object, &table, mapping->bias, addresses, count, symbols, arena);
+        resolved =
+            resolve_from(&object, &table, true, mapping->bias, addresses, count, symbols, arena);
     }
     pp_elf_close(&object);
     return resolved;

@@ -99,6 +99,15 @@ static void size_zero_reaches_to_the_next_symbol_of_its_section(void **state)
     assert_string_equal(name_in_image(TEXT_LIMIT + 0x80, NULL), "other");
 }
 
+static void size_zero_does_not_reach_far_where_local_symbols_are_missing(void **state)
+{
+    (void)state;
+    const image_options dynamic = {.table_type = SHT_DYNSYM};
+    make_image(&dynamic, {"last", TEXT_START + 0x100, 0, STB_GLOBAL, STT_FUNC, TEXT});
+    assert_string_equal(name_in_image(TEXT_START + 0x1ff, NULL), "last");
+    assert_string_equal(name_in_image(TEXT_START + 0x200, NULL), "?");
+}
+
 static void aliases_have_an_order(void **state)
 {
     (void)state;
@@ -493,6 +502,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_half_open),
         cmocka_unit_test(size_zero_reaches_to_the_next_symbol_of_its_section),
+        cmocka_unit_test(size_zero_does_not_reach_far_where_local_symbols_are_missing),
         cmocka_unit_test(aliases_have_an_order),
         cmocka_unit_test(what_is_no_function_is_no_name),
         cmocka_unit_test(versions_are_no_part_of_the_name),
