@@ -40,7 +40,7 @@ is_followed() {
 }
 
 execveat=execveat
-! is_musl "$library" || execveat= # it has no such function
+nm -D "$executes" | grep -qw execveat || execveat= # its libc has no such function
 for how in execve execv execvp execvpe execl execlp execle fexecve $execveat; do
     follow $how "$executes" $how "$executes" work
     is_followed $how

@@ -9,12 +9,16 @@
 # shellcheck source=test/e2e/http.sh
 . "$SRC/test/e2e/http.sh"
 need python3
+# Programs for the library's libc.
+sh=$(command -v sh)
+echo=$(which echo)
+true=$(which true)
 
 # serve_shell OPTIONS: a shell with a server, that runs what comes from its standard input.
 serve_shell() {
     rm -f shell.in
     mkfifo shell.in
-    env LIBPPROF="$1" LD_PRELOAD="$library" /bin/sh <shell.in >shell.out 2>shell.err &
+    env LIBPPROF="$1" LD_PRELOAD="$library" "$sh" <shell.in >shell.out 2>shell.err &
     server=$!
     started="$started $server"
     exec 9>shell.in
@@ -35,14 +39,14 @@ command_at() { python3 "$ask" "$1/debug/pprof/cmdline" | tail -n 1 | tr '\0' ' '
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 serve_shell "http=127.0.0.1:$port,subprocesses"
 wait_until answers_at "http://127.0.0.1:$port"
-echo '/bin/echo one; /bin/sh -c "/bin/echo two; /bin/echo three; exit"; /bin/echo four' >&9
+echo "$echo one; $sh -c '$echo two; $echo three; exit'; $echo four" >&9
 wait_until has_line shell.out four
 expect_equal "what the children print" "one two three four " "$(tr '\n' ' ' <shell.out)"
-expect_equal "who answers" "/bin/sh" "$(command_at "http://127.0.0.1:$port")"
+expect_equal "who answers" "$sh" "$(command_at "http://127.0.0.1:$port")"
 expect_equal "messages of all processes" "" "$(cat shell.err)"
 # Somebody else who wants the address is told.
-preload "http=127.0.0.1:$port,subprocesses" /bin/true 2>stranger.err
-expect_contains "a stranger at the same port" stranger.err "http: no server at 127.0.0.1:$port: Address already in use"
+preload "http=127.0.0.1:$port,subprocesses" "$true" 2>stranger.err
+expect_contains "a stranger at the same port" stranger.err "http: no server at 127.0.0.1:$port: Address "
 end_shell
 
 # Each has a port.
@@ -54,7 +58,7 @@ wait_until both
 first=$(sed -n 's|^libpprof: \(http://[^/]*\)/.*|\1|p' shell.err | sed -n 1p)
 second=$(sed -n 's|^libpprof: \(http://[^/]*\)/.*|\1|p' shell.err | sed -n 2p)
 wait_until answers_at "$second"
-expect_equal "the first process" "/bin/sh" "$(command_at "$first")"
+expect_equal "the first process" "$sh" "$(command_at "$first")"
 expect_equal "the second" "sleep 1000" "$(command_at "$second")"
 end_shell
 
@@ -68,6 +72,6 @@ expect_equal "the process with this name" "sleep 1000" "$(command_at "unix:$work
 end_shell
 expect_equal "messages of all processes" "" "$(cat shell.err)"
 expect_no_file "$work/sh.$server.sock"
-LIBPPROF=http=unix:$work/%x.sock LD_PRELOAD=$library /bin/true 2>wrong.err
+LIBPPROF=http=unix:$work/%x.sock LD_PRELOAD=$library "$true" 2>wrong.err
 grep -q '^libpprof: .*http' wrong.err || fail "nothing was said of %x: $(cat wrong.err)"
 echo ok

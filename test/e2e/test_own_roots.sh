@@ -21,7 +21,7 @@ cc -O1 -shared -fPIC -o plugin.so plugin.c
 # stack_of TEXT PATTERN: the names, each with its module's name, of the stack that has a row like this
 stack_of() {
     awk -F '\t+' -v pattern="$2" '
-        /^[0-9]/ { on = $0 ~ pattern }
+        /^[0-9]/ || !NF { on = NF && $0 ~ pattern }
         on && /^#/ { sub(/[+]0x[0-9a-f]+$/, "", $3); sub(/.*\//, "", $4); sub(/[.]so.*/, "", $4); printf "%s %s, ", $3, $4 }' "$1"
 }
 

@@ -2,13 +2,12 @@
  *
  * http_contract.c: what test/e2e/go/http.go is, in C: prints the port, serves until its standard
  * input ends.
- *
- * Libc: glibc
  */
 #include <pprof.h>
 #include <pprof_http.h>
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,13 +22,22 @@ static void *wait_for_lock(void *unused)
     return unused;
 }
 
-/* glibc's lock word is 2 while another thread waits. */
+/* The first word of glibc's lock is 2 while another thread waits; the second one of musl's is negative. */
+static bool is_waited_for(void)
+{
+#ifdef __GLIBC__
+    return __atomic_load_n(&lock.__data.__lock, __ATOMIC_ACQUIRE) == 2;
+#else
+    return __atomic_load_n((int *)&lock + 1, __ATOMIC_ACQUIRE) < 0;
+#endif
+}
+
 static void contend(void)
 {
     pthread_t thread;
     pthread_mutex_lock(&lock);
     pthread_create(&thread, NULL, wait_for_lock, NULL);
-    while (__atomic_load_n(&lock.__data.__lock, __ATOMIC_ACQUIRE) != 2) {
+    while (!is_waited_for()) {
         usleep(1000);
     }
     pthread_mutex_unlock(&lock);

@@ -276,6 +276,10 @@ static void make_secret(void)
 #endif
 }
 
+#ifndef UFFD_USER_MODE_ONLY
+#define UFFD_USER_MODE_ONLY 1 /* Linux 5.11 */
+#endif
+
 /* Where it is permitted, the kernel's own faults wait, too: a search that touches the memory hangs. */
 static void make_faults(void)
 {

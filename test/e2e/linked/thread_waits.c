@@ -367,7 +367,11 @@ static bool is_whole(const waiter *w, const pprof_stack *stack)
     while (i < stack->depth && stack->pc[i] != w->returns_to[0]) {
         i++;
     }
+#ifdef __GLIBC__
     enum { BELOW = 2 }; /* start_thread, clone3 */
+#else
+    enum { BELOW = 1 }; /* musl's start, which ends the thread */
+#endif
     return i > 0 && i + 1 + BELOW < stack->depth && stack->pc[i + 1] == w->returns_to[1];
 }
 

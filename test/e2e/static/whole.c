@@ -177,7 +177,11 @@ static void use_exec(void)
                 fexecve(fd, argv, environ);
                 break;
             default:
+#ifdef __GLIBC__
                 execveat(AT_FDCWD, "/bin/true", argv, environ, 0);
+#else
+                execve("/bin/true", argv, environ);
+#endif
                 break;
             }
             _exit(9);

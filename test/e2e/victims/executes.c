@@ -75,7 +75,7 @@ static void execute(const char *how, char **argv)
         execle(program, program, argv[1], NULL, alone);
     else if (strcmp(how, "fexecve") == 0)
         fexecve(open(program, O_RDONLY | O_CLOEXEC), argv, alone);
-#ifdef __GLIBC__
+#if __GLIBC__ * 100 + __GLIBC_MINOR__ >= 234
     else if (strcmp(how, "execveat") == 0)
         execveat(AT_FDCWD, program, argv, alone, 0);
 #endif

@@ -16,10 +16,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#ifdef __GLIBC__
+#if __GLIBC__ * 100 + __GLIBC_MINOR__ >= 232
 #include <sys/single_threaded.h>
-#else /* musl does not show it */
+#else /* others do not show it */
 enum { __libc_single_threaded = 1 };
+#endif
+#ifndef __GLIBC__
 typedef int __rlimit_resource_t;
 #endif
 

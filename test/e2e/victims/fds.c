@@ -36,8 +36,9 @@ int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 int __openat_2(int folder, const char *path, int flags);
 int __openat64_2(int folder, const char *path, int flags);
-#ifdef __GLIBC__
+#if __GLIBC__ * 100 + __GLIBC_MINOR__ >= 236
 #include <sys/pidfd.h>
+#define HAS_NEW_NAMES /* close_range and closefrom since 2.34 */
 #endif
 
 static int failures;
@@ -63,16 +64,23 @@ static int failures;
         }                                                                                          \
     }
 
-/* Of names that only glibc has. */
-#ifdef __GLIBC__
-enum { UNSEEN = 2 };
-#define KEEP_GLIBC KEEP
-#else
-enum { UNSEEN = 1 };
-#define KEEP_GLIBC(name, leaf, count, opened)                                                      \
+#define KEEP_NONE(name, leaf, count, opened)                                                       \
     void keep_##name(void)                                                                         \
     {                                                                                              \
     }
+
+/* Of names that only glibc has, and of those that it has got last. */
+#ifdef __GLIBC__
+#define KEEP_GLIBC KEEP
+#else
+#define KEEP_GLIBC KEEP_NONE
+#endif
+#ifdef HAS_NEW_NAMES
+enum { UNSEEN = 2 };
+#define KEEP_NEW KEEP
+#else
+enum { UNSEEN = 1 };
+#define KEEP_NEW KEEP_NONE
 #endif
 
 static char template_1[] = "mkstemp.XXXXXX", template_2[] = "mkstemp.XXXXXX";
@@ -140,7 +148,7 @@ KEEP(inotify_init, "inotify_init", 1, inotify_init() >= 0)
 KEEP(inotify_init1, "inotify_init1", 1, inotify_init1(IN_CLOEXEC) >= 0)
 KEEP(fanotify, "fanotify_init", 1, fanotify_init(FAN_CLASS_NOTIF, O_RDONLY) >= 0)
 KEEP(memfd, "memfd_create", 1, memfd_create("a", MFD_CLOEXEC) >= 0)
-KEEP_GLIBC(pidfd, "pidfd_open", 1, pidfd_open(getpid(), 0) >= 0)
+KEEP_NEW(pidfd, "pidfd_open", 1, pidfd_open(getpid(), 0) >= 0)
 KEEP(shm, "shm_open", 1, shm_open("/libpprof-test", O_RDWR | O_CREAT, 0600) >= 0)
 KEEP(mq, "mq_open", 1, mq_open("/libpprof-test", O_RDWR | O_CREAT, 0600, NULL) >= 0)
 
@@ -245,12 +253,12 @@ __attribute__((noinline)) void close_all(void)
     CHECK(closedir(fdopendir(open("/", O_RDONLY))) == 0);
     CHECK(pclose(popen("true", "r")) == 0);
     CHECK(dup2(0, 400) == 400 && dup2(0, 401) == 401 && dup2(0, 499) == 499);
-#ifdef __GLIBC__
+#ifdef HAS_NEW_NAMES
     CHECK(close_range(400, 498, CLOSE_RANGE_CLOEXEC) == 0 && fcntl(400, F_GETFD) == FD_CLOEXEC);
     CHECK(close_range(400, 498, 0) == 0 && fcntl(400, F_GETFD) == -1);
 #endif
     CHECK(fcntl(499, F_GETFD) == 0);
-#ifdef __GLIBC__
+#ifdef HAS_NEW_NAMES
     closefrom(450);
 #else
     CHECK(close(400) == 0 && close(401) == 0 && close(499) == 0);
@@ -258,7 +266,7 @@ __attribute__((noinline)) void close_all(void)
     CHECK(fcntl(499, F_GETFD) == -1);
     /* Other people's: unseen from now on, if they were still known they would be shown. */
     CHECK(dup2(0, 410) == 410 && close(410) == 0 && raw_dup(0, 410) == 410);
-#ifdef __GLIBC__
+#ifdef HAS_NEW_NAMES
     CHECK(fcntl(0, F_DUPFD, 420) == 420 && close_range(420, 420, 0) == 0);
     CHECK(raw_dup(0, 420) == 420);
 #endif
