@@ -3,12 +3,15 @@
  * memory.c: maps and unmaps by system calls.
  *
  * Zone: SIGNAL.
- * Tested by: unit.buffer, e2e.heap_mappings
+ * Locks: none: a place of the list is taken by its address, and free again when its address is 0.
+ * Owns: the list of what is mapped.
+ * Tested by: unit.buffer, unit.memory, e2e.heap_mappings
  */
 #include "base/memory.h"
 
 #include "arch/system_call.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/mman.h>
 
@@ -23,7 +26,8 @@ enum {
     AT_ONCE = 1024 * 1024,
     /* Mappings of this size or more are left out of the host's core dumps: tables reserve more than
      * they fill. */
-    NOT_DUMPED = 256 * 1024
+    NOT_DUMPED = 256 * 1024,
+    PLACES = 512 /* of the list: some tens are used; a table that grows has a few dozen more */
 };
 
 static const uintptr_t last_errno = 4095; /* the kernel returns -1 to -4095 for errors */
@@ -37,12 +41,55 @@ extern void tsan_acquire(void *address) __asm__("__tsan_acquire") __attribute__(
 extern void tsan_release(void *address) __asm__("__tsan_release") __attribute__((weak));
 static const char unmapped; /* its address only */
 
+/* A reader never sees an address with the size of another one: the size is stored after the address,
+ * and is 0 before the address goes. */
+static struct {
+    uintptr_t start;
+    size_t bytes;
+} places[PLACES];
+
+static void list(uintptr_t start, size_t bytes)
+{
+    for (size_t i = 0; i < PLACES; i++) {
+        uintptr_t none = 0;
+        if (__atomic_load_n(&places[i].start, __ATOMIC_RELAXED) == 0 &&
+            __atomic_compare_exchange_n(&places[i].start, &none, start, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED)) {
+            __atomic_store_n(&places[i].bytes, bytes, __ATOMIC_RELEASE);
+            return;
+        }
+    }
+}
+
+static void unlist(uintptr_t start)
+{
+    for (size_t i = 0; i < PLACES; i++) {
+        if (__atomic_load_n(&places[i].start, __ATOMIC_RELAXED) == start) {
+            __atomic_store_n(&places[i].bytes, 0, __ATOMIC_RELAXED);
+            __atomic_store_n(&places[i].start, 0, __ATOMIC_RELEASE);
+            return;
+        }
+    }
+}
+
+void pp_memory_each(void (*visit)(uintptr_t start, size_t bytes, void *context), void *context)
+{
+    for (size_t i = 0; i < PLACES; i++) {
+        uintptr_t start = __atomic_load_n(&places[i].start, __ATOMIC_ACQUIRE);
+        size_t bytes = __atomic_load_n(&places[i].bytes, __ATOMIC_ACQUIRE);
+        if (start != 0 && bytes != 0) {
+            visit(start, bytes, context);
+        }
+    }
+}
+
 /* The memory of a call that returned `at`. */
 static void *mapped(long at, size_t bytes)
 {
     if ((uintptr_t)at >= -last_errno) {
         return NULL;
     }
+    list((uintptr_t)at, bytes);
     if (tsan_acquire != NULL) {
         tsan_acquire((void *)&unmapped);
     }
@@ -69,7 +116,13 @@ void *pp_memory_map(size_t bytes)
 void *pp_memory_resize(void *memory, size_t bytes, size_t new_bytes)
 {
     before_unmapping();
-    return mapped(pp_system_call(SYS_mremap, memory, bytes, new_bytes, MREMAP_MAYMOVE), new_bytes);
+    unlist((uintptr_t)memory);
+    void *moved =
+        mapped(pp_system_call(SYS_mremap, memory, bytes, new_bytes, MREMAP_MAYMOVE), new_bytes);
+    if (moved == NULL) {
+        list((uintptr_t)memory, bytes);
+    }
+    return moved;
 }
 
 /* Both addresses are multiples of a page. */
@@ -102,6 +155,7 @@ void pp_memory_empty(void *memory, size_t bytes)
 void pp_memory_unmap(void *memory, size_t bytes)
 {
     before_unmapping();
+    unlist((uintptr_t)memory);
     for (size_t done = 0; done < bytes; done += AT_ONCE) {
         size_t left = bytes - done;
         pp_system_call(SYS_munmap, (char *)memory + done, left < AT_ONCE ? left : AT_ONCE);

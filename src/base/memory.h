@@ -11,6 +11,7 @@
 #define PP_BASE_MEMORY_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Returns zeroed memory, or NULL. The kernel provides only pages that are used. */
 void *pp_memory_map(size_t bytes);
@@ -26,5 +27,9 @@ void pp_memory_fill(void *memory, size_t bytes);
 void pp_memory_empty(void *memory, size_t bytes);
 
 void pp_memory_unmap(void *memory, size_t bytes);
+
+/* Calls `visit` with all memory that is mapped now; not with what is mapped beyond 512 pieces. What
+ * other threads map or unmap meanwhile may be missing. */
+void pp_memory_each(void (*visit)(uintptr_t start, size_t bytes, void *context), void *context);
 
 #endif
