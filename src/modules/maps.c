@@ -142,6 +142,7 @@ static bool parse_line(const char *at, pp_map_line *line)
     line->readable = at[0] == 'r';
     line->writable = at[1] == 'w';
     line->executable = at[2] == 'x';
+    line->shared = at[3] == 's';
     skip_field(&at);
     if (!parse_hex(&at, &line->offset)) {
         return false;

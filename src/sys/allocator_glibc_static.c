@@ -9,6 +9,7 @@
 #include "sys/allocator.h"
 
 #include <malloc.h>
+#include <stddef.h>
 
 extern __typeof__(mallinfo2) mallinfo2 __attribute__((weak));
 
@@ -21,4 +22,14 @@ bool pp_allocator_read(pp_allocator_use *use)
     use->mapped = said.arena + said.hblkhd;
     use->used = said.uordblks + said.hblkhd;
     return use->used <= use->mapped;
+}
+
+void pp_allocator_ask(pp_allocator_report *report)
+{
+    pp_allocator_use use;
+    *report = (pp_allocator_report){.name = NULL};
+    if (pp_allocator_read(&use)) {
+        *report = (pp_allocator_report){
+            .name = "glibc", .is_libc = true, .has_used = true, .used = use.used};
+    }
 }

@@ -7,8 +7,15 @@
  */
 #include "sys/allocator.h"
 
+#include <stddef.h>
+
 bool pp_allocator_read(pp_allocator_use *use)
 {
     (void)use;
     return false;
+}
+
+void pp_allocator_ask(pp_allocator_report *report)
+{
+    *report = (pp_allocator_report){.name = NULL};
 }

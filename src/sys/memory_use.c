@@ -73,3 +73,20 @@ uint64_t pp_memory_code_bytes(void)
     static const char *const code[] = {"\nVmExe:", "\nVmLib:"};
     return sum_of(code, 2);
 }
+
+static uint64_t bytes_of(const char *text, const char *key)
+{
+    const char *at = strstr(text, key);
+    return at != NULL ? number_at(at + strlen(key)) * KIB : 0;
+}
+
+void pp_memory_ask(pp_memory_said *said)
+{
+    char text[STATUS_BYTES];
+    pp_apart(read_status, text);
+    *said = (pp_memory_said){.resident = bytes_of(text, "\nVmRSS:"),
+                             .peak = bytes_of(text, "\nVmHWM:"),
+                             .page_tables = bytes_of(text, "\nVmPTE:"),
+                             .swapped = bytes_of(text, "\nVmSwap:"),
+                             .huge = bytes_of(text, "\nHugetlbPages:")};
+}

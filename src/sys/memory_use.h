@@ -19,4 +19,13 @@ uint64_t pp_memory_stack_bytes(void);
  * /proc cannot be read. Without [vsyscall]. */
 uint64_t pp_memory_code_bytes(void);
 
+/* What /proc/self/status says, in bytes; 0 where it says nothing. */
+typedef struct pp_memory_said {
+    uint64_t resident; /* of counters: before Linux 6.2 each thread may keep some pages to itself */
+    uint64_t peak;
+    uint64_t page_tables, swapped, huge; /* not in `resident` */
+} pp_memory_said;
+
+void pp_memory_ask(pp_memory_said *said);
+
 #endif
