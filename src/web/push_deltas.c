@@ -307,7 +307,7 @@ static void push_kind(const turn *t, const pp_kind *kind)
                 push_built(t, p);
             }
             done = (const void *)(uintptr_t)p->set_rate;
-        } else if (is_wanted(kind, p->name) && p->accumulates) {
+        } else if (p->build != NULL && p->accumulates && is_wanted(kind, p->name)) {
             push_built(t, p);
         } else if (is_wanted(kind, p->name)) {
             push_as_it_is(t, alias_of(kind, p));
