@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# fleet.sh: `cpprof push` sends a profile of each kind to a Pyroscope and a Parca, which are asked for them again: totals to the
-# unit, the ten functions that have most, by labels. A process with push= sends deltas, which add up to its files, and so does the agent, which
-# also sends last profiles of each kind; Parca scrapes a program through it. OTLP goes to Pyroscope and to the Collector. Not part of ./test.sh: few machines have these servers.
+# fleet.sh: profiles of each kind come to a Pyroscope and a Parca, which are asked for them again: totals to the unit, the ten functions that
+# have most, by labels. They come by `cpprof push`; of a process with push=; of the agent, also last profiles; scraped through the agent, by Parca
+# and by Alloy for Pyroscope; pushed to Alloy; by OTLP to Pyroscope and the Collector. What only exists on the way (a scraped CPU profile, a difference) is
+# kept by a recorder (fleet/recorder.py). Not part of ./test.sh: few machines have these servers.
 #
-#   BUILD=$PWD/build/release SRC=$PWD [PYROSCOPE=/path/to/pyroscope] [PARCA=/path/to/parca] sh test/extra/fleet.sh
+#   BUILD=$PWD/build/release SRC=$PWD [PYROSCOPE=/path/to/pyroscope] [PARCA=/path/to/parca] [ALLOY=/path/to/alloy] sh test/extra/fleet.sh
 #
-# Needs one of the servers, and python3. Takes two minutes, of which Pyroscope is not ready for the first half.
+# Needs Pyroscope or Parca, and python3. Takes three minutes, of which Pyroscope is not ready in the first; more on a busy machine.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 # shellcheck source=test/e2e/fleet.sh
@@ -23,6 +24,31 @@ server() { sed -n "s/^$1 //p" servers; }
 ports() { python3 -c 'import socket
 sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(5)]
 print(*(one.getsockname()[1] for one in sockets))'; }
+# record NAME ADDRESS: $recorded stands before ADDRESS and keeps in got_NAME what a collector gets, or what a server takes.
+record() {
+    mkdir "got_$1"
+    python3 "$fleet/recorder.py" "$2" "got_$1" >"$1.port" 2>"$1.recorder" &
+    started="$started $!"
+    wait_until has_text "$1.port" "port "
+    recorded=http://127.0.0.1:$(sed -n 's/^port //p' "$1.port")
+}
+all() { # NAME PROFILE [FIRST]: the files got_NAME/PROFILE.FIRST and later, with commas
+    at=${3-1} list=
+    while [ -e "got_$1/$2.$at" ]; do
+        list=$list${list:+,}got_$1/$2.$at
+        at=$((at + 1))
+    done
+    echo "$list"
+}
+all_of() { # NAME PROFILE...: PROFILE=FILES for each
+    of=$1
+    shift
+    for one in "$@"; do
+        list=$(all "$of" "$one")
+        [ -n "$list" ] || fail "$of: there is no $one"
+        echo "$one=$list"
+    done
+}
 start_pyroscope() {
     # shellcheck disable=SC2046
     set -- $(ports)
@@ -44,54 +70,102 @@ start_parca() {
     set -- $(ports)
     parca=http://127.0.0.1:$1
     mkdir parca
-    served=127.0.0.1:$2 # where the agent will serve what Parca scrapes
+    parca_served=127.0.0.1:$2 # where the agent will serve what Parca scrapes
+    record parca "$parca_served"
+    parca_recorder=$recorded
+    # Its default targets, and the kinds that it does not know.
     cat >parca.yaml <<EOF
 object_storage: {bucket: {type: FILESYSTEM, config: {directory: $work/parca}}}
-scrape_configs: [{job_name: scraped, scrape_interval: 2s, scrape_timeout: 4s, http_sd_configs: [{url: "http://$served/targets", refresh_interval: 2s}]}]
+scrape_configs:
+  - job_name: scraped
+    scrape_interval: 2s
+    scrape_timeout: 60s
+    http_sd_configs: [{url: "$recorded/targets", refresh_interval: 2s}]
+    profiling_config:
+      pprof_config:
+        wall: {enabled: true, delta: true, path: /debug/pprof/wall}
+        lifetime: {enabled: true, path: /debug/pprof/lifetime}
+        leak: {enabled: true, path: /debug/pprof/leak}
+        fd: {enabled: true, path: /debug/pprof/fd}
 EOF
     "$(server parca)" --config-path=parca.yaml --http-address="127.0.0.1:$1" --storage-active-memory=268435456 \
         --debuginfod-upstream-servers= --profile-share-server=127.0.0.1:9 --debuginfo-cache-dir="$work/parca" >parca.log 2>&1 &
     started="$started $!"
 }
+# Before Pyroscope: it takes what is pushed, and scrapes.
+start_alloy() {
+    # shellcheck disable=SC2046
+    set -- $(ports)
+    alloy=http://127.0.0.1:$1
+    mkdir alloy
+    alloy_served=127.0.0.1:$3
+    record alloy "$alloy_served"
+    alloy_recorder=$recorded
+    cat >alloy.alloy <<EOF
+pyroscope.write "pyroscope" { endpoint { url = "$pyroscope" } }
+pyroscope.receive_http "pushed" {
+  http {
+    listen_address = "127.0.0.1"
+    listen_port = $1
+  }
+  forward_to = [pyroscope.write.pyroscope.receiver]
+}
+discovery.http "agent" {
+  url = "$recorded/targets"
+  refresh_interval = "2s"
+}
+pyroscope.scrape "agent" {
+  targets = discovery.http.agent.targets
+  forward_to = [pyroscope.write.pyroscope.receiver]
+  scrape_interval = "3s"
+  scrape_timeout = "60s"
+  delta_profiling_duration = "2s"
+  profiling_config {
+    profile.block { enabled = false }
+    profile.mutex { enabled = false }
+    profile.godeltaprof_block { enabled = true }
+    profile.godeltaprof_mutex { enabled = true }
+$(for name in wall lifetime leak fd; do
+    printf '    profile.custom "%s" {\n      enabled = true\n      path = "/debug/pprof/%s"\n      delta = %s\n    }\n' \
+        $name $name "$([ $name = wall ] && echo true || echo false)"
+done)
+  }
+}
+EOF
+    "$(server alloy)" run --disable-reporting --server.http.listen-addr="127.0.0.1:$2" --storage.path=alloy alloy.alloy >alloy.log 2>&1 &
+    started="$started $!"
+}
 [ -z "$(server pyroscope)" ] || start_pyroscope
 [ -z "$(server parca)" ] || start_parca
+[ -z "$(server pyroscope)" ] || [ -z "$(server alloy)" ] || start_alloy
 
 # ---- a profile of each kind ----
 
 preload "cpu:1000,wall:1000,file=$work/%k.pb.gz" "$victims/shares" >shares.log
 preload "block,mutex,thread,file=$work/%k.pb.gz" "$victims/contention" 200 >contention.log
+# Before the heap, whose file it writes, too.
+preload "leak:1,lifetime:1,peak,file=$work/%k.pb.gz" "$victims/leaks" >leaks.log
 preload "heap:1k,file=$work/%k.pb.gz" "$victims/heap" shares >heap.log
-preload "leak:1,file=$work/%k.pb.gz" "$victims/leaks" >leaks.log
 preload "fd,file=$work/%k.pb.gz" "$victims/fds" >fds.log
 # A custom profile whose type has a dot: Parca refuses it.
 "$BUILD/examples/connections" connections.pb.gz >connections.log || fail "connections: $(cat connections.log)"
-kinds="cpu=process_cpu wall=wall heap=memory block=block mutex=mutex thread=goroutine leak=leak fd=fd"
+kinds="cpu=process_cpu wall=wall heap=memory block=block mutex=mutex thread=goroutine leak=leak lifetime=lifetime peak=peak fd=fd"
 
 # ---- there and back ----
 
-compare() { # BACKEND URL MORE_KINDS
+compare() { # BACKEND URL MORE_KINDS [OF_ALLOY]
     python3 "$fleet/query.py" "$1" "$2" ready || fail "$1: $(tail -n 5 "$1.log")"
-    sent=
+    sent='' service=fleet${4:+_alloy}
     for kind in $kinds $3; do
         file=${kind%%=*}.pb.gz
-        "$BUILD/bin/cpprof" push --to "$1" --service "fleet" --label host.name=one "$2" "$file" >push.log 2>&1 ||
+        "$BUILD/bin/cpprof" push --to "$1" --service "$service" --label host.name=one "${4:-$2}" "$file" >push.log 2>&1 ||
             fail "push of $file to $1: $(cat push.log)"
         sent="$sent ${kind#*=}=$file"
     done
     # shellcheck disable=SC2086
-    python3 "$fleet/query.py" "$1" "$2" '{service_name="fleet",host_name="one"}' $sent >"$1.compared" || fail "$1: $(cat "$1.compared")"
+    python3 "$fleet/query.py" "$1" "$2" "{service_name=\"$service\",host_name=\"one\"}" $sent >"$1.compared" || fail "$1: $(cat "$1.compared")"
     cat "$1.compared"
 }
-# A process that sends by itself, as deltas: they add up to the files that it writes at its end.
-by_itself() { # BACKEND URL
-    preload "heap:1k,block,mutex,push=$2,push-to=$1,service=own,interval=1s,file=$work/own.%k.pb.gz" \
-        "$victims/contention" 1000 >own.log 2>own.err || fail "push=: $(cat own.err)"
-    ! grep -q -e lost -e "nothing is sent" own.err || fail "push=: $(cat own.err)"
-    python3 "$fleet/query.py" "$1" "$2" '{service_name="own"}' memory=own.heap.pb.gz@alloc_ \
-        block=own.block.pb.gz@ mutex=own.mutex.pb.gz@ >"$1.own" || fail "$1, push=: $(cat "$1.own")"
-    cat "$1.own"
-}
-
 # OTLP: Pyroscope names profiles by the types of their periods. The Collector prints what it gets.
 otlp_to_pyroscope() {
     sent=
@@ -125,7 +199,7 @@ EOF
     echo "collector fd $(values)"
 }
 
-# ---- the agent ----
+# ---- a program, and the agent ----
 
 mkdir -m 700 run
 mkdir -m 755 own
@@ -151,6 +225,12 @@ guest_works() {
     worked=$((worked + 1))
     wait_until has_worked
 }
+works_on() {
+    for _ in 1 2 3; do
+        guest_works
+        sleep 1.5 # an interval
+    done
+}
 has_worked() { [ "$(grep -c worked guest.out)" -ge "$worked" ]; }
 last=$work/state/last/$(id -u)
 # Last profiles that no agent has seen come; each kind to the unit.
@@ -160,7 +240,7 @@ last_profiles() { # BACKEND URL
     for kind in $kinds; do
         cp "${kind%%=*}.pb.gz" "$last/4000000-1-${kind%%=*}-ended_$1.pb.gz"
         case $kind in
-        thread=* | fd=* | leak=*) sent="$sent ${kind#*=}=${kind%%=*}.pb.gz" ;;
+        thread=* | fd=* | leak=* | lifetime=* | peak=*) sent="$sent ${kind#*=}=${kind%%=*}.pb.gz" ;;
         *) sent="$sent ${kind#*=}=${kind%%=*}.pb.gz@" ;;
         esac
     done
@@ -171,38 +251,76 @@ last_profiles() { # BACKEND URL
     sed 's/^/last /' "$1.last"
     agent_ends
 }
-# What the agent takes of a program adds up to its last profiles.
+# A process that sends by itself: the server has what it took, and the differences add up to the files that the process writes at its end.
+by_itself() { # BACKEND URL
+    record "own_$1" "${2#http://}"
+    guest_begins "cpu:1000,wall,heap:1,lifetime,block:1,mutex:1,thread,fd,push=$recorded,push-to=$1,interval=1s,file=$work/own_$1.%k.pb.gz" "own_$1"
+    works_on
+    ends_with 0 "$guest"
+    ! grep -q -e lost -e "nothing is sent" guest.err || fail "push=: $(cat guest.err)"
+    files=$(all_of "own_$1" process_cpu wall memory lifetime block mutex goroutine fd)
+    set -- "$1" "$2" "own_$1."
+    # shellcheck disable=SC2086
+    python3 "$fleet/query.py" "$1" "$2" "{service_name=\"own_$1\"}" "memory=$3heap.pb.gz@alloc_" "lifetime=$3lifetime.pb.gz@" \
+        "block=$3block.pb.gz@" "mutex=$3mutex.pb.gz@" $files >"$1.own" || fail "$1, push=: $(cat "$1.own")"
+    sed 's/^/push= /' "$1.own"
+}
+# What the agent takes of a program: the server has what it took, and the differences add up to the program's last profiles.
 by_agent() { # BACKEND URL
+    record "agent_$1" "${2#http://}"
     guest_begins "cpu:1000,wall,heap:1,block:1,mutex:1,thread,fd" "agent_$1"
-    agent_begins --push "$2" --to "$1" --interval 1s
-    for _ in 1 2 3; do
-        guest_works
-        sleep 1.5 # a round
-    done
+    agent_begins --push "$recorded" --to "$1" --interval 1s
+    works_on
     agent_ends
     ends_with 0 "$guest"
     cp -r "$last" "truth_$1"
-    agent_begins --push "$2" --to "$1" --interval 1s
+    agent_begins --push "$recorded" --to "$1" --interval 1s
     set -- "$1" "$2" truth_"$1"/*-cpu-* truth_"$1"/*-wall-* truth_"$1"/*-heap-* truth_"$1"/*-block-* truth_"$1"/*-mutex-*
     python3 "$fleet/query.py" "$1" "$2" "{service_name=\"agent_$1\"}" "process_cpu=$3@" "wall=$4@" "memory=$5@alloc_" "block=$6@" "mutex=$7@" >"$1.agent" ||
         fail "$1, agent: $(cat "$1.agent" agent.err)"
-    sed 's/^/agent /' "$1.agent"
     agent_ends
+    files=$(all_of "agent_$1" process_cpu wall memory block mutex goroutine fd)
+    # shellcheck disable=SC2086
+    python3 "$fleet/query.py" "$1" "$2" "{service_name=\"agent_$1\",process_executable_name=\"push_work\"}" $files >>"$1.agent" || fail "$1, agent: $(cat "$1.agent" agent.err)"
+    sed 's/^/agent /' "$1.agent"
 }
-# What does not change while Parca scrapes it is there several times.
-scraped() {
-    guest_begins heap:1,block:1,mutex:1 scraped
+# The agent serves a program, and a collector gets each of its profiles several times while it works: the server has all that the collector got.
+scraped() { # COLLECTOR SERVED RECORDER NAMES...
+    collector=$1 served=$2 recorder=$3
+    shift 3
+    guest_begins heap:1,block:1,mutex:1,thread,fd "scraped_$collector"
     agent_begins --listen "$served"
-    ask() { python3 "$SRC/test/e2e/http/ask.py" "http://$served/$guest/debug/pprof/$1" -o "now.$1.pb.gz" >ask.log 2>&1; }
-    has_it() { ask heap && grep -qx 200 ask.log; }
-    wait_until has_it
-    ask block
-    ask mutex
-    python3 "$fleet/query.py" parca "$parca" '{service_name="scraped"}' "memory=now.heap.pb.gz*" "block=now.block.pb.gz*" "mutex=now.mutex.pb.gz*" \
-        >parca.scraped || fail "Parca, scraped: $(cat parca.scraped; tail -n 20 parca.log)"
-    sed 's/^/scraped /' parca.scraped
+    got_all() {
+        guest_works
+        for name in "$@"; do
+            [ -e "got_$collector/$name.3" ] || return 1
+        done
+    }
+    wait_until got_all "$@"
+    python3 "$SRC/test/e2e/http/ask.py" -X POST "$recorder/-/stop" >ask.log
     agent_ends
     ends_with 0 "$guest"
+}
+scraped_by_parca() {
+    scraped parca "$parca_served" "$parca_recorder" profile wall allocs lifetime block mutex goroutine leak fd
+    files=$(all_of parca wall lifetime block mutex goroutine leak fd)
+    # shellcheck disable=SC2086
+    python3 "$fleet/query.py" parca "$parca" '{service_name="scraped_parca",process_executable_name="push_work"}' \
+        process_cpu="$(all parca profile)" memory="$(all parca allocs)" $files >parca.scraped ||
+        fail "Parca, scraped: $(cat parca.scraped; tail parca.log)"
+    sed 's/^/scraped /' parca.scraped
+}
+# Of memory Alloy sends what is new since the first time. It would do so with block and mutex, too, and count waits twice that it sees going on: the
+# program's own differences are right.
+scraped_by_alloy() {
+    scraped alloy "$alloy_served" "$alloy_recorder" profile wall allocs lifetime delta_block delta_mutex goroutine leak fd
+    files=$(all_of alloy wall lifetime goroutine leak fd)
+    # shellcheck disable=SC2086
+    python3 "$fleet/query.py" pyroscope "$pyroscope" '{service_name="scraped_alloy",process_executable_name="push_work"}' \
+        process_cpu="$(all alloy profile)" memory="$(all alloy allocs | sed 's/.*,//'),-got_alloy/allocs.1@alloc_" \
+        memory="$(all alloy allocs 2)@inuse_" block="$(all alloy delta_block)" mutex="$(all alloy delta_mutex)" \
+        $files >alloy.scraped || fail "Alloy, scraped: $(cat alloy.scraped; grep -v stopped alloy.log | tail)"
+    sed 's/^/scraped by Alloy /' alloy.scraped
 }
 
 [ -z "$(server pyroscope)" ] || compare pyroscope "$pyroscope" connections=example_connections
@@ -215,7 +333,11 @@ for backend in pyroscope parca; do
     last_profiles $backend "$url"
     by_agent $backend "$url"
 done
-[ -z "$(server parca)" ] || scraped
+[ -z "$(server parca)" ] || scraped_by_parca
+if [ -n "$(server pyroscope)" ] && [ -n "$(server alloy)" ]; then
+    compare pyroscope "$pyroscope" "" "$alloy"
+    scraped_by_alloy
+fi
 [ -z "$(server pyroscope)" ] || otlp_to_pyroscope
 [ -z "$(server otelcol)" ] || otlp_to_collector
 echo ok

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 #
-# query.py pyroscope|parca URL SELECTOR NAME=PROFILE...: asks a real server for all profiles of the last hour with the labels of SELECTOR,
+# query.py pyroscope|parca URL SELECTOR NAME=PROFILES...: asks a real server for all profiles of the last hour with the labels of SELECTOR,
 # as in '{service_name="shop"}', and compares them with the pprof files that were sent to it as __name__ NAME: the total of each type, to the
-# unit, and the ten functions that have most at the leaf. NAME=PROFILE@PREFIX compares only types that begin with PREFIX, and says that the
-# profile was sent in parts, as deltas. NAME=PROFILE* was taken several times: all that the server has are as many times the file's. It waits for what is not there yet, for at most a minute. Prints the totals, and
-# what differs; exits with 1 then. "ready" as the selector: only waits until the server is ready.
+# unit, and the ten functions that have most at the leaf. PROFILES is a file, or FILE,FILE,-FILE: the sum of the first two without the third.
+# NAME=PROFILES@PREFIX compares only types that begin with PREFIX, and says that the profile was sent in parts, as deltas. It waits for what is
+# not there yet, for at most a minute. Prints the totals, and what differs; exits with 1 then. "ready" as the selector: only waits until the
+# server is ready.
 import base64
 import gzip
 import json
@@ -94,15 +95,25 @@ def from_parca(kind):
     return at_leaves(decode("Profile", gzip.decompress(base64.b64decode(answer["pprof"]))), 0)
 
 
-def matched(kind, wanted, several):
+def added_up(name, paths, is_delta):
+    """What sent() finds in all of the files, without what it finds in those with a "-" before their names."""
+    sums = {}
+    for path in paths.split(","):
+        sign = -1 if path.startswith("-") else 1
+        for kind, found in sent(name, path.lstrip("-"), is_delta).items():
+            for function, value in found.items():
+                of_kind = sums.setdefault(kind, {})
+                of_kind[function] = of_kind.get(function, 0) + sign * value
+    return {kind: {function: value for function, value in found.items() if value} for kind, found in sums.items()}
+
+
+def matched(kind, wanted):
     """What the server has, once its total is right, or after a minute."""
     until = time.monotonic() + 60
     while True:
         got = from_pyroscope(kind) if backend == "pyroscope" else from_parca(kind)
-        times = sum(got.values()) // sum(wanted.values()) if several else 1
-        is_right = sum(got.values()) == times * sum(wanted.values()) > 0
-        if is_right or time.monotonic() > until:
-            return {name: value // times if is_right else value for name, value in got.items()}
+        if sum(got.values()) == sum(wanted.values()) or time.monotonic() > until:
+            return got
         time.sleep(0.5)
 
 
@@ -128,14 +139,13 @@ def main():
         return ready()
     differs = compared = 0
     for one in sys.argv[4:]:
-        name, path = one.split("=", 1)
-        path, in_parts, prefix = path.partition("@")
-        several, path = path.endswith("*"), path.rstrip("*")
-        for kind, wanted in sent(name, path, in_parts).items():
+        name, paths = one.split("=", 1)
+        paths, in_parts, prefix = paths.partition("@")
+        for kind, wanted in added_up(name, paths, in_parts).items():
             if not wanted or not kind.startswith(prefix):
                 continue
             compared += 1
-            got = matched("%s:%s" % (name, kind), wanted, several)
+            got = matched("%s:%s" % (name, kind), wanted)
             if top(got) != top(wanted):
                 differs += 1
                 print("%s:%s: sent %d %s\n  has %d %s" % (name, kind, sum(wanted.values()), top(wanted), sum(got.values()), top(got)))
