@@ -17,13 +17,15 @@
 #include "sys/clock.h"
 #include "sys/signal_mask.h"
 
+#include <linux/futex.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
 typedef struct pp_lock {
-    int owner; /* thread id (pp_task_self), 0 = free */
+    int owner;        /* thread id (pp_task_self), 0 = free; a futex */
+    unsigned waiting; /* threads that sleep, or are about to: the release wakes some */
 } pp_lock;
 
 static inline bool pp_lock_try(pp_lock *lock, int self)
@@ -49,10 +51,38 @@ static inline void pp_lock_pause(unsigned attempt)
     }
 }
 
+/* Tries for some microseconds, which a holder with a processor hardly needs. */
+static inline bool pp_lock_spin(pp_lock *lock, int self)
+{
+    enum { SPINS = 100 };
+    bool is_taken = pp_lock_try(lock, self);
+    for (unsigned spin = 0; !is_taken && spin < SPINS; spin++) {
+        pp_spin_hint();
+        is_taken = __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == 0 && pp_lock_try(lock, self);
+    }
+    return is_taken;
+}
+
+/*
+ * Sleeps until the holder releases the lock, or for 50 ms, or `limit_ns` if that is less. Many threads that looked
+ * again and again would leave a holder without a processor no time to release the lock. Either this sees that it is
+ * free, or the release sees that a thread waits.
+ */
+static inline void pp_lock_sleep(pp_lock *lock, uint64_t limit_ns)
+{
+    const struct timespec most = {.tv_nsec = limit_ns < 50000000 ? (long)limit_ns : 50000000};
+    __atomic_add_fetch(&lock->waiting, 1, __ATOMIC_SEQ_CST);
+    int holder = __atomic_load_n(&lock->owner, __ATOMIC_SEQ_CST);
+    if (holder != 0) {
+        pp_system_call(SYS_futex, &lock->owner, FUTEX_WAIT_PRIVATE, holder, &most);
+    }
+    __atomic_sub_fetch(&lock->waiting, 1, __ATOMIC_RELAXED);
+}
+
 static inline void pp_lock_take(pp_lock *lock, int self)
 {
-    for (unsigned attempt = 0; !pp_lock_try(lock, self); attempt++) {
-        pp_lock_pause(attempt);
+    while (!pp_lock_spin(lock, self)) {
+        pp_lock_sleep(lock, UINT64_MAX);
     }
 }
 
@@ -64,18 +94,24 @@ static inline void pp_lock_take(pp_lock *lock, int self)
 static inline bool pp_lock_take_within(pp_lock *lock, int self, uint64_t limit_ns)
 {
     uint64_t give_up_ns = pp_clock_ns(CLOCK_MONOTONIC) + limit_ns;
-    for (unsigned attempt = 0; !pp_lock_try(lock, self); attempt++) {
-        if (pp_lock_held_by(lock, self) || pp_clock_ns(CLOCK_MONOTONIC) >= give_up_ns) {
+    while (!pp_lock_spin(lock, self)) {
+        uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+        if (pp_lock_held_by(lock, self) || now_ns >= give_up_ns) {
             return false;
         }
-        pp_lock_pause(attempt);
+        pp_lock_sleep(lock, give_up_ns - now_ns);
     }
     return true;
 }
 
+/* Wakes several: on a busy machine each has to wait for a processor, and hardly meets the others then. */
 static inline void pp_lock_release(pp_lock *lock)
 {
-    __atomic_store_n(&lock->owner, 0, __ATOMIC_RELEASE);
+    enum { WOKEN = 16 };
+    __atomic_store_n(&lock->owner, 0, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&lock->waiting, __ATOMIC_SEQ_CST) != 0) {
+        pp_system_call(SYS_futex, &lock->owner, FUTEX_WAKE_PRIVATE, WOKEN);
+    }
 }
 
 /* Takes the lock with signals blocked, so that no handler on this thread can wait for the lock that

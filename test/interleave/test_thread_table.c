@@ -12,15 +12,15 @@
 
 #include "interleave/scenario.h"
 
-/* The calls are those of pp_lock_pause(). */
+/* The calls are those of pp_lock_pause() and pp_lock_sleep(). */
 #include "arch/system_call.h"
 #include "sys/signal_mask.h"
 #undef pp_system_call
-#define PICK(n, a, b, ...)  wait_instead((long)(n), (long)(a), (long)(b))
-#define pp_system_call(...) PICK(__VA_ARGS__, 0, 0, 0)
-static inline void wait_instead(long number, long a, long b)
+#define PICK(n, a, b, c, d, ...) wait_instead((long)(n), (long)(a), (long)(b), (long)(c), (long)(d))
+#define pp_system_call(...)      PICK(__VA_ARGS__, 0, 0, 0, 0, 0)
+static inline void wait_instead(long number, long a, long b, long c, long d)
 {
-    (void)number, (void)a, (void)b;
+    (void)number, (void)a, (void)b, (void)c, (void)d;
     model_wait();
 }
 #include "threads/thread_table.c"

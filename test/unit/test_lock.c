@@ -75,6 +75,33 @@ static void a_lock_that_is_given_back_is_had(void **state)
     pthread_join(thread, NULL);
 }
 
+static void *take_and_give_back(void *unused)
+{
+    pp_lock_take(&lock, US);
+    pp_lock_release(&lock);
+    return unused;
+}
+
+static void threads_that_wait_sleep_and_each_has_it(void **state)
+{
+    (void)state;
+    pthread_t threads[WORKERS];
+    pp_lock_take(&lock, ANOTHER);
+    for (int i = 0; i < WORKERS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, take_and_give_back, NULL), 0);
+    }
+    while (__atomic_load_n(&lock.waiting, __ATOMIC_SEQ_CST) < WORKERS) {
+        sched_yield();
+    }
+    assert_true(pp_lock_held_by(&lock, ANOTHER));
+    pp_lock_release(&lock);
+    for (int i = 0; i < WORKERS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    assert_int_equal(lock.owner, 0);
+    assert_int_equal(lock.waiting, 0);
+}
+
 static unsigned long counter; /* plain: what the lock guards */
 
 static void *count_up(void *context)
@@ -117,6 +144,7 @@ int main(void)
         cmocka_unit_test_setup(the_owner_does_not_wait_for_itself, free_lock),
         cmocka_unit_test_setup(a_lock_that_stays_taken_is_given_up, free_lock),
         cmocka_unit_test_setup(a_lock_that_is_given_back_is_had, free_lock),
+        cmocka_unit_test_setup(threads_that_wait_sleep_and_each_has_it, free_lock),
         cmocka_unit_test_setup(one_at_a_time_is_inside, free_lock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
