@@ -43,6 +43,7 @@
 
 enum {
     CHAINS = 1024,
+    AHEAD = 64, /* slots that are touched before they are used */
     MAX_SLOTS = 1 << 16,
     MIN_SLOTS = 1 << 6,
     SLOTS_SHARE = 200, /* one part in 200 of a limited address space */
@@ -484,12 +485,23 @@ void pp_cpu_threads_look_again(void)
 
 /* ---- one thread ---- */
 
+/* The kernel may provide a page only when another thread has mapped something, and that one has no processor:
+ * not while this thread has the lock. */
+static void touch_next_slots(void)
+{
+    uint32_t next = __atomic_load_n(&threads.now.slots_used, __ATOMIC_RELAXED) + AHEAD;
+    if (next < threads.slot_count) {
+        __atomic_fetch_or(&threads.slots[next].tid, 0, __ATOMIC_RELAXED);
+    }
+}
+
 void pp_cpu_threads_begin(uintptr_t entry, const pp_caller *caller)
 {
     if (!pp_cpu_is_active()) {
         return;
     }
     pp_root_frames root = pp_thread_root_of(entry, caller);
+    touch_next_slots();
     pp_signal_mask old = 0;
     pp_lock_enter(&threads.now.lock, pp_task_self(), &old);
     if (pp_cpu_is_active()) {

@@ -2,7 +2,12 @@
  *
  * wall_accounts.c: keeps an account of each thread (drawing in the header).
  *
- *   accounts: [tid ...|0|tid ...|REMOVED|...]    open addressing by tid, linear probing
+ *   chains[tid % CHAINS] -> account -> account -> 0        free_list -> account -> account -> 0
+ *
+ * A thread that begins or ends reads its clocks before it takes the lock, and touches the memory that it will need
+ * there: many threads that begin at once do not wait for one that waits for memory, or has no processor.
+ * The account of a thread that has ended stays until the kernel has the thread no more: looks do not count it
+ * again.
  *
  * An account is balanced when a profile is made, when the thread ends, and when there are more places than
  * it has room for.
@@ -10,7 +15,7 @@
  * Zone: HOOK.
  * Locks: `books.lock`, with signals blocked.
  * Owns: the accounts and the table.
- * Tested by: e2e.wall
+ * Tested by: unit.wall_accounts, e2e.wall
  */
 #include "kinds/cpu/wall_accounts.h"
 
@@ -33,14 +38,17 @@
 #include <sys/syscall.h>
 
 enum {
-    REMOVED = -1,
-    FIRST_ACCOUNTS = 32, /* a power of two; each look goes through all, in each process */
+    CHAINS = 1024,
+    MOST_ACCOUNTS = 1 << 16, /* 0.5 KiB each; only those that were used take memory */
+    AHEAD = 32,              /* accounts that are touched before they are used */
+    TURN = 32, /* accounts that a look reads without a pause for threads that begin or end */
     LITTLE_NS = 1000000,
     QUIET = 8,         /* visits after which a thread that does not run is visited less often */
     ROTATION = 4,      /* then at one look of so many */
     NAME_ROTATION = 5, /* its name is read at one visit of so many */
     TALLIES = 16,      /* places of one thread, until its account is balanced */
-    COUNTS_SHARE = 20  /* one part in 20 of a limited address space */
+    COUNTS_SHARE = 20, /* one part in 20 of a limited address space */
+    ACCOUNTS_SHARE = 50
 };
 
 static const size_t counts_bytes = 64u << 20;
@@ -63,7 +71,10 @@ typedef struct tally {
 
 typedef struct account {
     int tid;           /* 0 = free */
+    uint32_t next;     /* index + 1 of the next account of the chain, or of the free list */
+    bool has_ended;    /* the thread, which the kernel may still have */
     bool delay_known;  /* delay_ns is that of a sight */
+    bool is_first;     /* sight: the delay is that since the thread was created */
     place wait;        /* where it was seen at the last sight, if it waited */
     uint64_t sight_ns; /* CLOCK_MONOTONIC, of the last sight; or of the begin */
     uint64_t since_ns; /* the amounts are known until then: of the last sight of a wait */
@@ -83,8 +94,10 @@ static struct {
     bool open;
     bool may_ask; /* no filter forbids getrusage */
     account *accounts;
-    uint32_t capacity, used; /* `used` includes removed ones */
-    uint32_t living;
+    uint32_t capacity, used; /* `used`: ever given out */
+    uint32_t free_list;
+    uint32_t chains[CHAINS];
+    uint32_t taken; /* accounts that are not free */
     uint32_t look;  /* number of the current one; those that a rest takes the place of count */
     bool all_quiet; /* at the last look */
     pp_worker *looker;
@@ -94,55 +107,48 @@ static struct {
 
 /* ---- accounts ---- */
 
-static uint32_t slot_of(const account *accounts, uint32_t capacity, int tid)
-{
-    uint32_t i = (uint32_t)tid * 2654435761u & (capacity - 1);
-    while (accounts[i].tid != tid && accounts[i].tid != 0) {
-        i = (i + 1) & (capacity - 1);
-    }
-    return i;
-}
-
 static account *find(int tid)
 {
-    account *a = &books.accounts[slot_of(books.accounts, books.capacity, tid)];
-    return a->tid == tid ? a : NULL;
-}
-
-/* Copies the accounts into a table with room for twice as many. */
-static bool grow(void)
-{
-    uint32_t capacity = FIRST_ACCOUNTS;
-    while (capacity < 4 * books.living) {
-        capacity *= 2;
-    }
-    account *accounts = pp_memory_map(capacity * sizeof *accounts);
-    if (accounts == NULL) {
-        return false;
-    }
-    for (uint32_t i = 0; i < books.capacity; i++) {
-        if (books.accounts[i].tid > 0) {
-            accounts[slot_of(accounts, capacity, books.accounts[i].tid)] = books.accounts[i];
+    for (uint32_t i = books.chains[(unsigned)tid % CHAINS]; i != 0;
+         i = books.accounts[i - 1].next) {
+        if (books.accounts[i - 1].tid == tid) {
+            return &books.accounts[i - 1];
         }
     }
-    pp_memory_unmap(books.accounts, books.capacity * sizeof *accounts);
-    books.accounts = accounts;
-    books.capacity = capacity;
-    books.used = books.living;
-    return true;
+    return NULL;
 }
 
-/* NULL: there is no memory. */
+/* NULL: there is no room. */
 static account *open_account(int tid, uint64_t now_ns, int64_t cpu_ns)
 {
-    if (4 * (books.used + 1) > 3 * books.capacity && !grow()) {
+    uint32_t index = books.free_list;
+    if (index != 0) {
+        books.free_list = books.accounts[index - 1].next;
+    } else if (books.used < books.capacity) {
+        index = __atomic_add_fetch(&books.used, 1, __ATOMIC_RELAXED);
+    } else {
         return NULL;
     }
-    account *a = &books.accounts[slot_of(books.accounts, books.capacity, tid)];
-    books.used += a->tid == 0;
-    books.living++;
-    *a = (account){.tid = tid, .sight_ns = now_ns, .since_ns = now_ns, .since_cpu_ns = cpu_ns};
+    uint32_t *chain = &books.chains[(unsigned)tid % CHAINS];
+    account *a = &books.accounts[index - 1];
+    *a = (account){
+        .tid = tid, .next = *chain, .sight_ns = now_ns, .since_ns = now_ns, .since_cpu_ns = cpu_ns};
+    *chain = index;
+    books.taken++;
     return a;
+}
+
+static void free_account(account *a)
+{
+    uint32_t index = (uint32_t)(a - books.accounts) + 1;
+    uint32_t *link = &books.chains[(unsigned)a->tid % CHAINS];
+    while (*link != index) {
+        link = &books.accounts[*link - 1].next;
+    }
+    *link = a->next;
+    *a = (account){.next = books.free_list};
+    books.free_list = index;
+    books.taken--;
 }
 
 /* ---- amounts ---- */
@@ -233,12 +239,21 @@ static void count_sight(account *a, const place *where, int64_t ns)
     a->tallies[a->tallied++] = (tally){*where, ns};
 }
 
-static void close_account(account *a)
+/* Counts what there is to count. */
+static void end_account(account *a)
 {
     balance(a);
     pp_label_cell_give(a->wait.cell);
-    *a = (account){.tid = REMOVED};
-    books.living--;
+    a->wait = (place){.entry = NULL};
+    a->has_ended = true;
+}
+
+static void close_account(account *a)
+{
+    if (!a->has_ended) {
+        end_account(a);
+    }
+    free_account(a);
 }
 
 /*
@@ -261,15 +276,25 @@ static bool place_delay(const account *a, int64_t ran_ns, int64_t delay_ns)
     return where.entry != NULL;
 }
 
-/* Counts what the scheduler says of the thread that it did not say at the last sight. */
-static void note_delay(account *a, int64_t cpu_ns, int64_t delay_ns)
+/* What the thread did not run since the amounts were last known, and has not been counted yet. */
+static int64_t rest_of(const account *a, uint64_t now_ns, int64_t cpu_ns)
 {
-    int64_t more = a->delay_known && delay_ns > a->delay_ns ? delay_ns - a->delay_ns : 0;
-    if (delay_ns >= 0) {
-        a->delay_ns = delay_ns;
+    return (int64_t)(now_ns - a->since_ns) - (cpu_ns - a->since_cpu_ns) - a->delayed_ns;
+}
+
+/* Counts what the scheduler says of the thread that it did not say at the last sight. What it waited
+ * from its creation to its begin is not of the account. */
+static void note_delay(account *a, const pp_wall_sight *s)
+{
+    int64_t more = a->delay_known && s->delay_ns > a->delay_ns ? s->delay_ns - a->delay_ns : 0;
+    int64_t rest_ns = rest_of(a, s->now_ns, s->cpu_ns);
+    more = a->is_first && more > rest_ns ? rest_ns : more;
+    a->is_first = false;
+    if (s->delay_ns >= 0) {
+        a->delay_ns = s->delay_ns;
         a->delay_known = true;
     }
-    if (more > 0 && place_delay(a, cpu_ns - a->since_cpu_ns, more)) {
+    if (more > 0 && place_delay(a, s->cpu_ns - a->since_cpu_ns, more)) {
         a->delayed_ns += more;
     }
 }
@@ -277,7 +302,7 @@ static void note_delay(account *a, int64_t cpu_ns, int64_t delay_ns)
 /* Notes what the thread has waited since the amounts were last known. */
 static void settle(account *a, uint64_t now_ns, int64_t cpu_ns)
 {
-    a->waited_ns += (int64_t)(now_ns - a->since_ns) - (cpu_ns - a->since_cpu_ns) - a->delayed_ns;
+    a->waited_ns += rest_of(a, now_ns, cpu_ns);
     a->since_ns = now_ns;
     a->since_cpu_ns = cpu_ns;
     a->delayed_ns = 0;
@@ -300,14 +325,30 @@ static void free_tables(void)
 {
     pp_stack_counts_free(books.places.counts);
     pp_label_cells_free(books.places.labels);
-    pp_memory_unmap(books.accounts, books.capacity * sizeof *books.accounts);
     books.places = (pp_wall_places){.counts = NULL};
     if (books.stack != NULL) {
         pp_memory_unmap(books.stack, STACK_BYTES);
     }
-    books.accounts = NULL;
+    if (books.used > 0) {
+        memset(books.accounts, 0, books.used * sizeof *books.accounts);
+        pp_memory_empty(books.accounts, books.capacity * sizeof *books.accounts);
+    }
     books.stack = NULL;
-    books.capacity = books.used = books.living = 0;
+    books.used = books.free_list = books.taken = 0;
+    memset(books.chains, 0, sizeof books.chains);
+}
+
+/* Once: a thread that begins may touch them at any time. */
+static bool reserve_accounts(void)
+{
+    if (books.accounts == NULL) {
+        size_t bytes =
+            pp_address_space_share(MOST_ACCOUNTS * sizeof *books.accounts, ACCOUNTS_SHARE);
+        books.capacity = (uint32_t)(bytes / sizeof *books.accounts);
+        account *accounts = pp_memory_map(books.capacity * sizeof *accounts);
+        __atomic_store_n(&books.accounts, accounts, __ATOMIC_RELEASE);
+    }
+    return books.accounts != NULL;
 }
 
 int pp_wall_accounts_begin(bool may_ask, pp_worker *looker)
@@ -321,7 +362,7 @@ int pp_wall_accounts_begin(bool may_ask, pp_worker *looker)
     books.looker = looker;
     books.all_quiet = false;
     books.stack = pp_memory_map(STACK_BYTES);
-    books.open = books.places.counts != NULL && books.stack != NULL && grow();
+    books.open = books.places.counts != NULL && books.stack != NULL && reserve_accounts();
     if (!books.open) {
         free_tables();
     }
@@ -382,8 +423,13 @@ static bool has_new_name(const account *a, bool everyone, int folder)
     return strcmp(name, a->name) != 0;
 }
 
-/* The accounts are closed of threads that have ended unseen, and of those that were looked at before they
- * said that they are libpprof's own. */
+/* The accounts are closed of threads that are gone, and of those that were looked at before they said that
+ * they are libpprof's own. An id that has another thread now shows by its clock. */
+static bool is_over(const account *a, int64_t cpu_ns)
+{
+    return cpu_ns < 0 || (a->has_ended && cpu_ns < a->since_cpu_ns) || pp_own_threads_have(a->tid);
+}
+
 bool pp_wall_list_moved(bool everyone, int folder, int *tids, size_t capacity, size_t *count)
 {
     bool fits = true;
@@ -391,14 +437,20 @@ bool pp_wall_list_moved(bool everyone, int folder, int *tids, size_t capacity, s
     *count = 0;
     pp_lock_take(&books.lock, pp_task_self());
     books.look += books.all_quiet ? ROTATION : 1;
-    for (uint32_t i = 0; i < books.capacity; i++) {
+    for (uint32_t i = 0; i < books.used; i++) {
         account *a = &books.accounts[i];
-        if (a->tid <= 0 || !is_due(a, everyone)) {
+        if (i % TURN == TURN - 1) {
+            pp_lock_release(&books.lock);
+            pp_lock_take(&books.lock, pp_task_self());
+        }
+        if (a->tid == 0 || !is_due(a, everyone)) {
             continue;
         }
         int64_t cpu_ns = pp_task_cpu_ns(a->tid);
-        if (cpu_ns < 0 || pp_own_threads_have(a->tid)) {
+        if (is_over(a, cpu_ns)) {
             close_account(a);
+        } else if (a->has_ended) {
+            continue;
         } else if (!has_stayed(a, cpu_ns, pp_clock_ns(CLOCK_MONOTONIC)) ||
                    has_new_name(a, everyone, folder)) {
             fits = *count < capacity;
@@ -408,7 +460,7 @@ bool pp_wall_list_moved(bool everyone, int folder, int *tids, size_t capacity, s
         }
         all_quiet = all_quiet && a->stays == QUIET;
     }
-    bool all_known = pp_tasks_count() == books.living + pp_own_threads_count();
+    bool all_known = pp_tasks_count() == books.taken + pp_own_threads_count();
     set_all_quiet(all_quiet && all_known && books.open);
     pp_lock_release(&books.lock);
     return all_known && fits;
@@ -416,7 +468,7 @@ bool pp_wall_list_moved(bool everyone, int folder, int *tids, size_t capacity, s
 
 size_t pp_wall_accounts_count(void)
 {
-    return __atomic_load_n(&books.living, __ATOMIC_RELAXED);
+    return __atomic_load_n(&books.taken, __ATOMIC_RELAXED);
 }
 
 /* Returns the place of a sight, in use, and remembers the thread's name. */
@@ -442,7 +494,7 @@ static void see(const pp_wall_sight *s)
     place here = {.entry = NULL};
     account *a = find(s->tid);
     a = a != NULL ? a : open_account(s->tid, s->now_ns, s->cpu_ns);
-    if (a == NULL || a->sight_ns > s->now_ns || s->cpu_ns < a->since_cpu_ns) {
+    if (a == NULL || a->has_ended || a->sight_ns > s->now_ns || s->cpu_ns < a->since_cpu_ns) {
         return;
     }
     if (has_stayed(a, s->cpu_ns, s->now_ns)) {
@@ -454,7 +506,7 @@ static void see(const pp_wall_sight *s)
     }
     int64_t half = (int64_t)(s->now_ns - a->sight_ns) / 2;
     count_sight(a, &a->wait, half);
-    note_delay(a, s->cpu_ns, s->delay_ns);
+    note_delay(a, s);
     if (s->state != PP_WALL_RUNNING) {
         here = place_seen(a, s, 2 * half);
         count_sight(a, &here, half);
@@ -478,9 +530,9 @@ const pp_wall_places *pp_wall_settle_all(uint64_t now_ns)
 {
     pp_signal_mask old = 0;
     enter(&old);
-    for (uint32_t i = 0; i < books.capacity; i++) {
+    for (uint32_t i = 0; i < books.used; i++) {
         account *a = &books.accounts[i];
-        if (a->tid <= 0) {
+        if (a->tid == 0 || a->has_ended) {
             continue;
         }
         int64_t cpu_ns = a->wait.entry == NULL ? pp_task_cpu_ns(a->tid) : -1;
@@ -495,6 +547,40 @@ const pp_wall_places *pp_wall_settle_all(uint64_t now_ns)
 
 /* ---- the calling thread ---- */
 
+typedef struct clocks {
+    uint64_t now_ns;
+    int64_t cpu_ns;
+} clocks;
+
+static clocks read_clocks(void)
+{
+    return (clocks){pp_clock_ns(CLOCK_MONOTONIC), (int64_t)pp_clock_ns(CLOCK_THREAD_CPUTIME_ID)};
+}
+
+/* The kernel may provide a page only when another thread has mapped something, and that one has no processor:
+ * not while this thread has the lock. */
+static void touch_next_accounts(void)
+{
+    account *accounts = __atomic_load_n(&books.accounts, __ATOMIC_ACQUIRE);
+    uint32_t next = __atomic_load_n(&books.used, __ATOMIC_RELAXED) + AHEAD;
+    if (accounts != NULL && next < books.capacity) {
+        __atomic_fetch_or(&accounts[next].tid, 0, __ATOMIC_RELAXED);
+    }
+}
+
+/* A look that has met the thread before has counted what it has seen. */
+static account *begin_account(int tid, clocks begin)
+{
+    account *before = find(tid);
+    if (before != NULL) { /* or an earlier thread of this id has ended */
+        if (!before->has_ended && before->since_ns > begin.now_ns) {
+            begin = (clocks){before->since_ns, before->since_cpu_ns};
+        }
+        close_account(before);
+    }
+    return open_account(tid, begin.now_ns, begin.cpu_ns);
+}
+
 static void begins(uintptr_t entry, const pp_caller *caller)
 {
     (void)entry;
@@ -503,18 +589,14 @@ static void begins(uintptr_t entry, const pp_caller *caller)
     if (!__atomic_load_n(&books.open, __ATOMIC_RELAXED)) {
         return;
     }
+    clocks begin = read_clocks();
+    touch_next_accounts();
     enter(&old);
-    int tid = pp_task_self();
-    account *before = books.open ? find(tid) : NULL;
-    if (before != NULL) { /* an earlier thread of this id ended unseen, or a look was faster */
-        close_account(before);
-    }
     if (books.open) {
         set_all_quiet(false);
-        account *a = open_account(tid, pp_clock_ns(CLOCK_MONOTONIC), 0);
+        account *a = begin_account(pp_task_self(), begin);
         if (a != NULL) {
-            a->since_cpu_ns = (int64_t)pp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-            a->delay_known = true;
+            a->delay_known = a->is_first = true;
         }
     }
     leave(&old);
@@ -529,17 +611,15 @@ static bool has_never_waited(void)
 }
 
 /* To read what the scheduler says would take a descriptor, or 50 us. */
-static void settle_end(account *a)
+static void settle_end(account *a, clocks end)
 {
-    uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
-    int64_t cpu_ns = (int64_t)pp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    int64_t rest_ns = (int64_t)(now_ns - a->since_ns) - (cpu_ns - a->since_cpu_ns) - a->delayed_ns;
-    count_sight(a, &a->wait, (int64_t)(now_ns - a->sight_ns));
+    int64_t rest_ns = rest_of(a, end.now_ns, end.cpu_ns);
+    count_sight(a, &a->wait, (int64_t)(end.now_ns - a->sight_ns));
     pp_thread_label_own_name(a->name);
     if (rest_ns > 0 && has_never_waited() && pp_cpu_threads_preempted(a->tid, rest_ns)) {
         a->delayed_ns += rest_ns;
     }
-    settle(a, now_ns, cpu_ns);
+    settle(a, end.now_ns, end.cpu_ns);
 }
 
 static void ends(void)
@@ -548,11 +628,15 @@ static void ends(void)
     if (!__atomic_load_n(&books.open, __ATOMIC_RELAXED)) {
         return;
     }
+    clocks end = read_clocks();
     enter(&old);
     account *a = books.open ? find(pp_task_self()) : NULL;
-    if (a != NULL) {
-        settle_end(a);
-        close_account(a);
+    if (a != NULL && !a->has_ended) {
+        if (a->sight_ns < end.now_ns) { /* else a look has come first */
+            settle_end(a, end);
+        }
+        end_account(a);
+        a->since_cpu_ns = end.cpu_ns;
     }
     leave(&old);
 }

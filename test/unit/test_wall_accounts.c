@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_wall_accounts.c: a thread's account is that of its life: neither looks that met it before its begin nor
+ * those after its end count anything twice.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "kinds/cpu/wall_accounts.h"
+#include "sys/clock.h"
+#include "sys/tasks.h"
+
+static const uint64_t second_ns = PP_NS_PER_S;
+static pp_worker looker;
+static const uintptr_t stack[] = {0x1000, 0x2000};
+
+static void add(const pp_stack_entry *entry, void *sum)
+{
+    *(uint64_t *)sum += entry->count;
+}
+
+static uint64_t sum_at(uint64_t now_ns)
+{
+    uint64_t sum = 0;
+    pp_stack_counts_each(pp_wall_settle_all(now_ns)->counts, add, &sum);
+    return sum;
+}
+
+/* The thread is seen asleep, and has not run since it was seen before. */
+static void see_asleep(uint64_t now_ns, int64_t cpu_ns)
+{
+    const pp_wall_sight sight = {.tid = pp_task_self(),
+                                 .now_ns = now_ns,
+                                 .cpu_ns = cpu_ns,
+                                 .delay_ns = -1,
+                                 .state = PP_WALL_SLEEP,
+                                 .pc = stack,
+                                 .depth = 2};
+    pp_wall_see(&sight);
+}
+
+static void end_thread(void)
+{
+    pp_wall_sampler.on[PP_THREAD_ENDS]();
+}
+
+static int open_books(void **state)
+{
+    (void)state;
+    return pp_wall_accounts_begin(true, &looker);
+}
+
+static int close_books(void **state)
+{
+    (void)state;
+    pp_wall_accounts_end();
+    return 0;
+}
+
+static void a_thread_that_has_ended_is_counted_no_more(void **state)
+{
+    (void)state;
+    uint64_t begin_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    pp_wall_sampler.thread_begins(0, NULL);
+    int64_t cpu_ns = (int64_t)pp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    see_asleep(begin_ns + second_ns, cpu_ns);
+    end_thread();
+    uint64_t lived_ns = sum_at(begin_ns + second_ns);
+    assert_in_range(lived_ns, second_ns / 2, second_ns);
+    cpu_ns += 1000000000;
+    see_asleep(begin_ns + 2 * second_ns, cpu_ns);
+    see_asleep(begin_ns + 3 * second_ns, cpu_ns);
+    assert_int_equal(sum_at(begin_ns + 3 * second_ns), lived_ns);
+    assert_int_equal(pp_wall_accounts_count(), 1); /* the kernel has it still */
+}
+
+static void what_looks_have_counted_before_the_begin_is_not_counted_again(void **state)
+{
+    (void)state;
+    uint64_t before_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    int64_t cpu_ns = (int64_t)pp_clock_ns(CLOCK_THREAD_CPUTIME_ID) + 1000000000;
+    see_asleep(before_ns, cpu_ns);
+    see_asleep(before_ns + second_ns, cpu_ns);
+    pp_wall_sampler.thread_begins(0, NULL);
+    see_asleep(before_ns + 2 * second_ns, cpu_ns);
+    end_thread();
+    assert_int_equal(sum_at(before_ns + 2 * second_ns), 2 * second_ns);
+}
+
+static void an_id_that_a_new_thread_has_gets_a_new_account(void **state)
+{
+    (void)state;
+    pp_wall_sampler.thread_begins(0, NULL);
+    end_thread();
+    pp_wall_sampler.thread_begins(0, NULL);
+    assert_int_equal(pp_wall_accounts_count(), 1);
+    uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    see_asleep(now_ns + second_ns, (int64_t)pp_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+    assert_true(sum_at(now_ns + second_ns) >= second_ns / 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_thread_that_has_ended_is_counted_no_more, open_books,
+                                        close_books),
+        cmocka_unit_test_setup_teardown(
+            what_looks_have_counted_before_the_begin_is_not_counted_again, open_books, close_books),
+        cmocka_unit_test_setup_teardown(an_id_that_a_new_thread_has_gets_a_new_account, open_books,
+                                        close_books),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
