@@ -4,6 +4,10 @@
  */
 #include "kinds/heap/leak_memory.h"
 
+#include "base/compiler.h"
+#include "modules/code_query.h"
+#include "sys/beside.h"
+
 #include <linux/perf_event.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +19,9 @@
 
 #include <cmocka.h>
 
-enum { PAGE = 4096, PAGES = 64 };
+enum { PAGES = 64 };
+
+static size_t page;
 
 static const uint64_t magic = UINT64_C(0x5ca1ab1e0ddba11);
 
@@ -28,7 +34,8 @@ typedef struct seen {
     bool ascending;
 } seen;
 
-static void visit(void *context, uintptr_t address, const uint64_t *words, size_t count)
+PP_RAW_MEMORY static void visit(void *context, uintptr_t address, const uint64_t *words,
+                                size_t count)
 {
     seen *s = context;
     s->ascending &= address >= s->last;
@@ -42,14 +49,19 @@ static void visit(void *context, uintptr_t address, const uint64_t *words, size_
     }
 }
 
-/* Leaves out what a sanitizer has reserved: terabytes, whose pages take minutes to look at. */
-static void read_to_end(pp_leak_memory *memory, seen *s)
+/* Of a sanitizer: terabytes, whose pages take minutes to look at. */
+static void leave_out_reserves(pp_leak_memory *memory)
 {
-    int more = 1;
     for (size_t i = 0; i < memory->range_count; i++) {
         pp_leak_span *at = &memory->ranges[i].at;
         at->limit = at->limit - at->start > UINT64_C(1) << 36 ? at->start : at->limit;
     }
+}
+
+static void read_to_end(pp_leak_memory *memory, seen *s)
+{
+    int more = 1;
+    leave_out_reserves(memory);
     while (more == 1) {
         more = pp_leak_memory_read(memory, visit, s);
     }
@@ -94,32 +106,32 @@ static void spans_are_hidden(void **state)
     pp_leak_memory memory;
     seen s = {.low = 0, .high = UINTPTR_MAX, .ascending = true};
     uint64_t *at =
-        mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(at != MAP_FAILED);
-    for (unsigned i = 0; i < PAGES * PAGE / sizeof *at; i++) {
+    for (unsigned i = 0; i < PAGES * page / sizeof *at; i++) {
         at[i] = magic;
     }
     uintptr_t start = (uintptr_t)at;
     s.low = start;
-    s.high = start + PAGES * PAGE;
+    s.high = start + PAGES * page;
     assert_int_equal(pp_leak_memory_list(&memory, &arena), 0);
     const pp_leak_range *range = pp_leak_memory_find(&memory, start);
     assert_non_null(range);
     assert_true(range->written);
-    pp_leak_memory_hide(&memory, start + 3 * PAGE + 64, start + 5 * PAGE);
+    pp_leak_memory_hide(&memory, start + 3 * page + 64, start + 5 * page);
     pp_leak_memory_hide(&memory, start + 8, start + 24);
-    pp_leak_memory_hide(&memory, start + 63 * PAGE, start + 200 * PAGE);
+    pp_leak_memory_hide(&memory, start + 63 * page, start + 200 * page);
     pp_leak_memory_hidden_end(&memory);
     read_to_end(&memory, &s);
-    size_t hidden = 2 + (2 * PAGE - 64) / 8 + PAGE / 8;
-    assert_int_equal(s.magics, PAGES * PAGE / 8 - hidden);
+    size_t hidden = 2 + (2 * page - 64) / 8 + page / 8;
+    assert_int_equal(s.magics, PAGES * page / 8 - hidden);
 
     /* A span can be read although it is hidden. */
     s.magics = s.last = 0;
-    const pp_leak_span span = {start + 3 * PAGE + 64, start + 5 * PAGE};
+    const pp_leak_span span = {start + 3 * page + 64, start + 5 * page};
     assert_int_equal(pp_leak_memory_read_span(&memory, &span, visit, &s), 0);
-    assert_int_equal(s.magics, (2 * PAGE - 64) / 8);
-    munmap(at, PAGES * PAGE);
+    assert_int_equal(s.magics, (2 * page - 64) / 8);
+    munmap(at, PAGES * page);
     pp_arena_release(&arena);
 }
 
@@ -127,7 +139,7 @@ static size_t pages_there(void *at)
 {
     unsigned char there[PAGES];
     size_t count = 0;
-    assert_int_equal(mincore(at, PAGES * PAGE, there), 0);
+    assert_int_equal(mincore(at, PAGES * page, there), 0);
     for (unsigned i = 0; i < PAGES; i++) {
         count += there[i] & 1;
     }
@@ -140,26 +152,26 @@ static void absent_pages_stay_absent(void **state)
     pp_arena arena = PP_ARENA_INIT;
     pp_leak_memory memory;
     seen s;
-    char *at = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *at = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(at != MAP_FAILED);
-    madvise(at, PAGES * PAGE, MADV_NOHUGEPAGE);
+    madvise(at, PAGES * page, MADV_NOHUGEPAGE);
     for (unsigned i = 0; i < PAGES; i += 4) {
-        at[i * PAGE] = 1;
+        at[i * page] = 1;
     }
     assert_int_equal(pages_there(at), PAGES / 4);
-    read_all(&memory, &arena, at, PAGES * PAGE, &s);
-    assert_int_equal(s.words, PAGES / 4 * PAGE / 8);
+    read_all(&memory, &arena, at, PAGES * page, &s);
+    assert_int_equal(s.words, PAGES / 4 * page / 8);
     assert_int_equal(pages_there(at), PAGES / 4);
 
     /* Read-only pages are read if they were changed; unreadable ones are not. */
-    mprotect(at, 8 * PAGE, PROT_READ);
-    mprotect(at + 8 * PAGE, 8 * PAGE, PROT_NONE);
-    read_all(&memory, &arena, at, PAGES * PAGE, &s);
-    assert_int_equal(s.words, (PAGES / 4 - 2) * PAGE / 8);
+    mprotect(at, 8 * page, PROT_READ);
+    mprotect(at + 8 * page, 8 * page, PROT_NONE);
+    read_all(&memory, &arena, at, PAGES * page, &s);
+    assert_int_equal(s.words, (PAGES / 4 - 2) * page / 8);
 
     /* What has gone since the listing is passed over. */
     assert_int_equal(pp_leak_memory_list(&memory, &arena), 0);
-    munmap(at, PAGES * PAGE);
+    munmap(at, PAGES * page);
     s.words = s.last = 0;
     read_to_end(&memory, &s);
     assert_int_equal(s.words, 0);
@@ -215,6 +227,67 @@ static void huge_pages_are_read(void **state)
     pp_arena_release(&arena);
 }
 
+/* ---- where they are ---- */
+
+typedef struct hole {
+    uintptr_t start, at, limit; /* of the memory, of a page that becomes unreadable */
+    bool made;
+    uint8_t seen[PAGES];
+} hole;
+
+/* A page becomes unreadable after the visit of its piece has begun. */
+PP_RAW_MEMORY static void make_hole(void *context, uintptr_t address, const uint64_t *words,
+                                    size_t count)
+{
+    hole *h = context;
+    uintptr_t limit = address + count * sizeof *words;
+    if (!h->made && address <= h->at && limit > h->at) {
+        h->made = true;
+        mprotect((void *)h->at, page, PROT_NONE);
+    }
+    for (uintptr_t at = address; at < limit; at += sizeof *words) {
+        if (words[(at - address) / sizeof *words] == magic && at >= h->start && at < h->limit) {
+            h->seen[(at - h->start) / page] = 1;
+        }
+    }
+}
+
+static void do_nothing(void *unused)
+{
+    (void)unused;
+}
+
+static void memory_that_goes_while_it_is_read_is_passed_over(void **state)
+{
+    (void)state;
+    enum { GONE = 40 };
+    pp_arena arena = PP_ARENA_INIT;
+    pp_leak_memory memory;
+    if (!pp_beside(do_nothing, NULL)) {
+        skip();
+    }
+    char *at = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(at != MAP_FAILED);
+    for (size_t i = 0; i < PAGES; i++) {
+        *(uint64_t *)(at + (i + 1) * page - sizeof magic) = magic;
+    }
+    hole h = {.start = (uintptr_t)at,
+              .at = (uintptr_t)at + GONE * page,
+              .limit = (uintptr_t)at + PAGES * page};
+    assert_int_equal(pp_leak_memory_list(&memory, &arena), 0);
+    pp_leak_memory_hidden_end(&memory);
+    leave_out_reserves(&memory);
+    while (pp_leak_memory_read(&memory, make_hole, &h) == 1) {
+    }
+    assert_true(h.made);
+    for (size_t i = 0; i < PAGES; i++) {
+        assert_int_equal(h.seen[i], i != GONE);
+    }
+    assert_true(memory.bytes_refused >= page);
+    munmap(at, PAGES * page);
+    pp_arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,5 +295,12 @@ int main(void)
         cmocka_unit_test(absent_pages_stay_absent), cmocka_unit_test(devices_are_left_out),
         cmocka_unit_test(huge_pages_are_read),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest in_place[] = {
+        cmocka_unit_test(memory_that_goes_while_it_is_read_is_passed_over),
+    };
+    page = (size_t)sysconf(_SC_PAGESIZE);
+    int failed = cmocka_run_group_tests_name("copies", tests, NULL, NULL);
+    pp_code_query_permit();
+    failed += cmocka_run_group_tests_name("in place", tests, NULL, NULL);
+    return failed + cmocka_run_group_tests(in_place, NULL, NULL);
 }

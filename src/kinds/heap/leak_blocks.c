@@ -64,10 +64,10 @@ static void read_entry(const pp_live_entry *entry, void *context)
 
 static int sort_into(pp_leak_blocks *blocks, const reader *r, pp_arena *work, pp_arena *arena)
 {
-    pp_keyed *items = pp_arena_array_filled(work, r->count + 1, sizeof *items);
-    pp_keyed *spare = pp_arena_array_filled(work, r->count + 1, sizeof *spare);
-    blocks->list = pp_arena_array_filled(arena, r->count + 1, sizeof *blocks->list);
-    blocks->starts = pp_arena_array_filled(arena, r->count + 1, sizeof *blocks->starts);
+    pp_keyed *items = pp_arena_array(work, r->count + 1, sizeof *items);
+    pp_keyed *spare = pp_arena_array(work, r->count + 1, sizeof *spare);
+    blocks->list = pp_arena_array(arena, r->count + 1, sizeof *blocks->list);
+    blocks->starts = pp_arena_array(arena, r->count + 1, sizeof *blocks->starts);
     if (items == NULL || spare == NULL || blocks->list == NULL || blocks->starts == NULL) {
         return -ENOMEM;
     }
@@ -363,14 +363,16 @@ static void refer(pp_leak_blocks *blocks, uintptr_t place, uint32_t to)
     }
 }
 
-void pp_leak_blocks_look(void *of_blocks, uintptr_t address, const uint64_t *words, size_t count)
+/* Loads each word once, since other threads may write to it, and in order: the load may be the end. */
+PP_RAW_MEMORY void pp_leak_blocks_look(void *of_blocks, uintptr_t address, const uint64_t *words,
+                                       size_t count)
 {
     pp_leak_blocks *blocks = of_blocks;
     const pp_leak_near low = blocks->near[0];
     const pp_leak_near high = blocks->near[1];
     uintptr_t bare = UINTPTR_MAX; /* the last page without candidates that a word had */
     for (size_t i = 0; i < count; i++) {
-        uintptr_t word = words[i] & address_mask;
+        uintptr_t word = __atomic_load_n(&words[i], __ATOMIC_RELAXED) & address_mask;
         if (pp_likely(word - low.lowest > low.span && word - high.lowest > high.span)) {
             continue;
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * leak_memory.c: lists ranges, asks the kernel for their pages, and copies these piece by piece.
+ * leak_memory.c: lists ranges, asks the kernel for their pages, and shows these piece by piece.
  *
  * A reading rests after SLICE bytes: signals of the calling thread wait meanwhile.
  *
@@ -13,6 +13,7 @@
 #include "base/sort.h"
 #include "modules/code_query.h"
 #include "modules/maps.h"
+#include "sys/beside.h"
 #include "sys/safe_read.h"
 #include "sys/tasks.h"
 
@@ -20,7 +21,8 @@
 #include <string.h>
 
 enum {
-    COPY_BYTES = 128 * 1024,   /* of one copy: stays in the cache until it is looked at */
+    PIECE = 128 * 1024,        /* a copy of it stays in the cache until it is looked at */
+    MOST_FAULTS = 8,           /* until the next rest; after them everything is copied */
     SLICE = 256 * 1024 * 1024, /* to be read without a rest: a tenth of a second */
     ASK_BYTES = 256 * 1024,    /* the time for a question which pages are there, as bytes */
     OWN_SPANS = 256            /* the most that are hidden beside one for each thread */
@@ -57,6 +59,7 @@ static void add_range(pp_leak_memory *memory, const pp_map_line *line, const pp_
     memory->ranges[memory->range_count++] =
         (pp_leak_range){.at = {line->start, line->limit},
                         .written = line->writable,
+                        .of_file = line->path[0] != '\0' && line->path[0] != '[',
                         .main_stack = strcmp(line->path, "[stack]") == 0,
                         .program_break = strcmp(line->path, "[heap]") == 0,
                         .guarded = before->limit == line->start && !before->readable};
@@ -73,7 +76,7 @@ int pp_leak_memory_list(pp_leak_memory *memory, pp_arena *arena)
     }
     memory->ranges = pp_arena_array(arena, count_lines(text, length), sizeof *memory->ranges);
     memory->hidden = pp_arena_array(arena, memory->hidden_capacity, sizeof *memory->hidden);
-    memory->words = pp_arena_alloc(arena, COPY_BYTES);
+    memory->words = pp_arena_alloc(arena, PIECE);
     memory->runs = pp_arena_alloc(arena, sizeof *memory->runs);
     if (arena->failed) {
         return -ENOMEM;
@@ -135,6 +138,8 @@ typedef struct reading {
     void *context;
     const pp_leak_span *only; /* NULL: all */
     uint64_t left;            /* bytes to read, until the next rest */
+    uintptr_t most;           /* bytes of address space to read at once */
+    bool in_place;            /* in a child that may end at a load */
     int error;
 } reading;
 
@@ -147,7 +152,7 @@ static void copy(reading *r, uintptr_t from, uintptr_t limit)
 {
     pp_leak_memory *memory = r->memory;
     while (from < limit) {
-        size_t wanted = limit - from < COPY_BYTES ? limit - from : COPY_BYTES;
+        size_t wanted = limit - from < PIECE ? limit - from : PIECE;
         size_t got = pp_safe_copy_part(memory->words, from, wanted) & ~(sizeof(uint64_t) - 1);
         if (got > 0) {
             r->visit(r->context, from, memory->words, got / sizeof(uint64_t));
@@ -163,8 +168,31 @@ static void copy(reading *r, uintptr_t from, uintptr_t limit)
     }
 }
 
-/* Copies what is not hidden of pages that are there. */
-static void copy_shown(reading *r, uintptr_t from, uintptr_t limit)
+/* At a fault, `next` says where to go on: the visit may inline nothing of the next piece. */
+static void look(reading *r, uintptr_t from, uintptr_t limit)
+{
+    pp_leak_memory *memory = r->memory;
+    while (from < limit) {
+        size_t size = (limit - from < PIECE ? limit - from : PIECE) & ~(sizeof(uint64_t) - 1);
+        __atomic_store_n(&memory->next, from, __ATOMIC_RELEASE);
+        r->visit(r->context, from, (const uint64_t *)from, size / sizeof(uint64_t));
+        memory->bytes_read += size;
+        use_up(r, size);
+        from += size > 0 ? size : limit - from;
+    }
+}
+
+/* What is not hidden, of pages that are there. */
+static void show(reading *r, const pp_leak_range *range, uintptr_t from, uintptr_t limit)
+{
+    if (r->in_place && !range->of_file) {
+        look(r, from, limit);
+    } else {
+        copy(r, from, limit);
+    }
+}
+
+static void show_rest(reading *r, const pp_leak_range *range, uintptr_t from, uintptr_t limit)
 {
     pp_leak_memory *memory = r->memory;
     if (r->only != NULL) {
@@ -181,15 +209,17 @@ static void copy_shown(reading *r, uintptr_t from, uintptr_t limit)
             break;
         }
         if (span->start > from) {
-            copy(r, from, span->start);
+            show(r, range, from, span->start);
         }
         from = span->limit > from ? span->limit : from;
     }
-    copy(r, from, limit);
+    if (from < limit) {
+        show(r, range, from, limit);
+    }
 }
 
-/* Copies what is wanted of the runs between the two addresses. */
-static void copy_runs(reading *r, const pp_leak_range *range, uintptr_t from, uintptr_t limit)
+/* Shows what is wanted of the runs between the two addresses. */
+static void show_runs(reading *r, const pp_leak_range *range, uintptr_t from, uintptr_t limit)
 {
     const pp_page_runs *runs = r->memory->runs;
     for (size_t i = 0; i < runs->count; i++) {
@@ -199,7 +229,7 @@ static void copy_runs(reading *r, const pp_leak_range *range, uintptr_t from, ui
         if (run->state == PP_PAGE_SWAPPED) {
             r->memory->bytes_swapped += run->limit - run->start;
         } else if (start < end && (range->written || run->state != PP_PAGE_OF_FILE)) {
-            copy_shown(r, start, end);
+            show_rest(r, range, start, end);
         }
     }
 }
@@ -216,7 +246,7 @@ static uintptr_t read_some(reading *r, const pp_leak_range *range, uintptr_t fro
         return limit; /* the range is gone */
     }
     end = end < limit ? end : limit;
-    copy_runs(r, range, from, end);
+    show_runs(r, range, from, end);
     use_up(r, ASK_BYTES);
     return end;
 }
@@ -226,20 +256,49 @@ static int begin_reading(const reading *r)
     return pp_page_runs_open(r->memory->runs, pp_code_query_is_permitted());
 }
 
-int pp_leak_memory_read(pp_leak_memory *memory, pp_leak_visit *visit, void *context)
+static void read_until_rest(void *of_reading)
 {
-    reading r = {.memory = memory, .visit = visit, .context = context, .left = SLICE};
-    int error = begin_reading(&r);
-    if (error != 0) {
-        return error;
+    reading *r = of_reading;
+    pp_leak_memory *memory = r->memory;
+    r->error = begin_reading(r);
+    if (r->error != 0) {
+        return;
     }
-    while (r.error == 0 && r.left > 0 && memory->range < memory->range_count) {
+    while (r->error == 0 && r->left > 0 && memory->range < memory->range_count) {
         const pp_leak_range *range = &memory->ranges[memory->range];
         uintptr_t from = memory->next > range->at.start ? memory->next : range->at.start;
-        memory->next = read_some(&r, range, from, range->at.limit);
+        uintptr_t left = range->at.limit - from;
+        memory->next = read_some(r, range, from, from + (left < r->most ? left : r->most));
         memory->range += memory->next >= range->at.limit;
     }
     pp_page_runs_close(memory->runs);
+}
+
+/* The piece at whose loads the child has ended. */
+static void copy_piece(const reading *of_child)
+{
+    reading r = *of_child;
+    r.in_place = false;
+    r.most = PIECE;
+    r.left = 1;
+    read_until_rest(&r);
+}
+
+int pp_leak_memory_read(pp_leak_memory *memory, pp_leak_visit *visit, void *context)
+{
+    reading r = {.memory = memory,
+                 .visit = visit,
+                 .context = context,
+                 .left = SLICE,
+                 .most = UINTPTR_MAX,
+                 .in_place = pp_code_query_is_permitted()};
+    for (unsigned faults = 0; r.in_place && !pp_beside(read_until_rest, &r); faults++) {
+        copy_piece(&r);
+        r.in_place = faults + 1 < MOST_FAULTS;
+    }
+    if (!r.in_place) {
+        read_until_rest(&r);
+    }
     return r.error != 0 ? r.error : memory->range < memory->range_count;
 }
 

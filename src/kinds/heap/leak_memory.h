@@ -3,13 +3,15 @@
  * leak_memory.h: reads all memory of the process that may hold a pointer, once, in the order of
  * addresses.
  *
- *   /proc/self/maps --> ranges --> pages that are there (page_runs.h) --> copies --> visit(words)
+ *   /proc/self/maps --> ranges --> pages that are there (page_runs.h) --> visit(words)
  *                                                    less the hidden spans
  *
  * A page that is absent or swapped out is not read: it stays so. Of memory that cannot be written
  * and of files that are only read, the pages that the process has changed are read (relocated
  * tables, memory that was made read-only). Device memory is not read. A mapping may vanish at any
- * moment: the copy is a system call that fails then.
+ * moment. So words of files are copied by a system call that fails then. Those of anonymous memory,
+ * most of all, are visited where they are, by a child process that a fault may end (sys/beside.h);
+ * then a piece is copied, and another child goes on.
  *
  * Zone: NORMAL, and the fatal-signal writer (system calls, no loader lock).
  * Locks: none; a reading belongs to one thread.
@@ -31,7 +33,8 @@ typedef struct pp_leak_span {
 
 typedef struct pp_leak_range {
     pp_leak_span at;
-    bool written;    /* a page of a file counts, too */
+    bool written; /* a page of a file counts, too */
+    bool of_file;
     bool main_stack; /* the first thread's stack */
     bool program_break;
     bool guarded; /* the memory before it cannot be read */
@@ -59,7 +62,9 @@ const pp_leak_range *pp_leak_memory_find(const pp_leak_memory *memory, uintptr_t
 void pp_leak_memory_hide(pp_leak_memory *memory, uintptr_t start, uintptr_t limit);
 void pp_leak_memory_hidden_end(pp_leak_memory *memory);
 
-/* Visits the words at `address`, which is a multiple of 8. */
+/* Visits the words at `address`, which is a multiple of 8. `words` is a copy of them, or `address`: then
+ * other threads may write to them, and the load of a word may end the visit. Such words are visited
+ * again. */
 typedef void pp_leak_visit(void *context, uintptr_t address, const uint64_t *words, size_t count);
 
 /* Goes on reading, for a part of a second. 1: there is more; 0: that was all; -errno: the kernel does

@@ -8,13 +8,16 @@
  */
 #include "kinds/heap/leak_search.h"
 
+#include "base/compiler.h"
 #include "kinds/heap/heap.h"
 #include "kinds/heap/leak_doubts.h"
 #include "kinds/heap/leak_memory.h"
 #include "kinds/heap/leak_stacks.h"
 #include "kinds/heap/live_table.h"
+#include "modules/code_query.h"
 #include "modules/own_code.h"
 #include "sys/apart.h"
+#include "sys/beside.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
 #include "sys/own_threads.h"
@@ -153,44 +156,96 @@ static int pass(search *s)
 
 /* ---- is it still the same block ---- */
 
-static uint64_t sum_contents(const pp_leak_block *block)
+enum { MOST_FAULTS = 8 /* after them contents are copied */ };
+
+/* Over the candidates: what is done with the sum of what is in each. */
+typedef struct sums {
+    pp_leak_blocks *blocks;
+    uint32_t next;
+    void (*take)(pp_leak_blocks *blocks, uint32_t index, uint64_t sum);
+} sums;
+
+PP_RAW_MEMORY static uint64_t sum_words(const uint64_t *words, size_t count)
 {
-    uint64_t words[CONTENTS_BYTES / sizeof(uint64_t)];
-    size_t size = block->size < sizeof words ? block->size : sizeof words;
-    size_t got = pp_safe_copy_part(words, block->start, size) / sizeof *words;
-    uint64_t sum = got;
-    for (size_t i = 0; i < got; i++) {
-        sum = (sum ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t sum = count;
+    for (size_t i = 0; i < count; i++) {
+        sum = (sum ^ __atomic_load_n(&words[i], __ATOMIC_RELAXED)) * UINT64_C(0x9e3779b97f4a7c15);
         sum ^= sum >> 32;
     }
     return sum;
 }
 
-static void sum_candidates(pp_leak_blocks *blocks)
+static size_t summed_bytes(const pp_leak_block *block)
 {
-    for (uint32_t i = 0; i < blocks->count; i++) {
-        if (!blocks->list[i].reached) {
-            blocks->list[i].contents = sum_contents(&blocks->list[i]);
-        }
-    }
+    return block->size < CONTENTS_BYTES ? block->size : CONTENTS_BYTES;
 }
 
-/* Who writes to a block has a pointer to it. */
-static bool is_unchanged(const pp_leak_block *block)
+static uint64_t sum_copy(const pp_leak_block *block)
+{
+    uint64_t words[CONTENTS_BYTES / sizeof(uint64_t)];
+    size_t got = pp_safe_copy_part(words, block->start, summed_bytes(block));
+    return sum_words(words, got / sizeof *words);
+}
+
+/* Another block may have been there for a while, or memory of another kind. */
+static bool is_live(const pp_leak_block *block)
 {
     pp_live_entry entry;
     return pp_live_table_find(block->start, &entry) && entry.value == block->record &&
-           entry.birth_ns == block->birth_ns && sum_contents(block) == block->contents;
+           entry.birth_ns == block->birth_ns;
 }
 
-static void leave_out_changed(pp_leak_blocks *blocks)
+static void take_sum(const sums *s, uint32_t index, bool in_place)
 {
-    for (uint32_t i = 0; i < blocks->count; i++) {
-        if (!blocks->list[i].reached && !is_unchanged(&blocks->list[i])) {
-            pp_leak_blocks_reach(blocks, i);
+    const pp_leak_block *block = &s->blocks->list[index];
+    uint64_t sum = 0;
+    if (is_live(block)) {
+        sum = in_place ? sum_words((const uint64_t *)block->start,
+                                   summed_bytes(block) / sizeof(uint64_t))
+                       : sum_copy(block);
+    }
+    s->take(s->blocks, index, sum);
+}
+
+static void take_sums(sums *s, uint32_t limit, bool in_place)
+{
+    for (; s->next < limit; __atomic_store_n(&s->next, s->next + 1, __ATOMIC_RELEASE)) {
+        if (!s->blocks->list[s->next].reached) {
+            take_sum(s, s->next, in_place);
         }
     }
-    pp_leak_blocks_end(blocks);
+}
+
+static void take_in_place(void *of_sums)
+{
+    sums *s = of_sums;
+    take_sums(s, s->blocks->count, true);
+}
+
+/* A block whose memory goes away while it is read is copied, in part. */
+static void sum_candidates(pp_leak_blocks *blocks,
+                           void (*take)(pp_leak_blocks *blocks, uint32_t index, uint64_t sum))
+{
+    sums s = {.blocks = blocks, .take = take};
+    bool in_place = pp_code_query_is_permitted();
+    for (unsigned faults = 0; in_place && !pp_beside(take_in_place, &s); faults++) {
+        take_sums(&s, s.next + 1, false);
+        in_place = faults + 1 < MOST_FAULTS;
+    }
+    take_sums(&s, blocks->count, false);
+}
+
+static void remember_sum(pp_leak_blocks *blocks, uint32_t index, uint64_t sum)
+{
+    blocks->list[index].contents = sum;
+}
+
+/* Who writes to a block has a pointer to it. */
+static void compare_sum(pp_leak_blocks *blocks, uint32_t index, uint64_t sum)
+{
+    if (sum != blocks->list[index].contents || !is_live(&blocks->list[index])) {
+        pp_leak_blocks_reach(blocks, index);
+    }
 }
 
 /* ---- a search ---- */
@@ -221,15 +276,16 @@ static int search_on(search *s)
             wait_a_little();
         }
         error = pass(s);
-        if (error == 0 && leaks->passes == 1) {
-            sum_candidates(&leaks->blocks);
+        if (error == 0 && leaks->passes == 1 && !s->alone) {
+            sum_candidates(&leaks->blocks, remember_sum);
         } else {
             leaks->moved += before - leaks->blocks.candidates;
             quiet = before == leaks->blocks.candidates ? quiet + 1 : 0;
         }
     }
     if (error == 0 && leaks->blocks.candidates > 0 && !s->alone) {
-        leave_out_changed(&leaks->blocks);
+        sum_candidates(&leaks->blocks, compare_sum);
+        pp_leak_blocks_end(&leaks->blocks);
         leaks->in_doubt = pp_leak_doubts_leave_out(&leaks->blocks, &s->of_pass);
     }
     return error;
