@@ -34,6 +34,7 @@
 #include "output/line_plugin.h"
 #include "output/output.h"
 #include "sys/apart.h"
+#include "sys/beside.h"
 #include "sys/clock.h"
 #include "sys/log.h"
 #include "sys/own_threads.h"
@@ -58,6 +59,7 @@ static void after_fork_in_child(void)
 {
     pp_own_threads_after_fork_in_child();
     pp_apart_after_fork_in_child();
+    pp_beside_after_fork_in_child();
     pp_pausables_after_fork();
     pp_moments_after_fork();
     pp_log_after_fork_in_child();

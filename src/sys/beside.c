@@ -3,7 +3,7 @@
  * beside.c: see beside.h.
  *
  * Zone: SIGNAL.
- * Owns: whether children have turned out to share nothing.
+ * Owns: whether children have turned out to share nothing; the CPU time of the children.
  * Tested by: unit.beside, e2e.leak, stress.leak_storm
  */
 #include "sys/beside.h"
@@ -38,6 +38,28 @@ typedef struct work {
 } work;
 
 static bool not_shared; /* what a child wrote did not arrive */
+
+static uint64_t cpu_us; /* of this process's children */
+
+uint64_t pp_beside_cpu_us(void)
+{
+    return __atomic_load_n(&cpu_us, __ATOMIC_RELAXED);
+}
+
+void pp_beside_after_fork_in_child(void)
+{
+    __atomic_store_n(&cpu_us, 0, __ATOMIC_RELAXED);
+}
+
+static void wait_for(int child)
+{
+    struct rusage use = {.ru_utime.tv_sec = 0};
+    while (pp_system_call(SYS_wait4, child, NULL, __WCLONE, &use) == -EINTR) {
+    }
+    uint64_t seconds = (uint64_t)(use.ru_utime.tv_sec + use.ru_stime.tv_sec);
+    uint64_t us = (uint64_t)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
+    __atomic_add_fetch(&cpu_us, seconds * 1000000 + us, __ATOMIC_RELAXED);
+}
 
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
@@ -88,8 +110,7 @@ bool pp_beside(void (*function)(void *argument), void *argument)
     }
     pp_system_call(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof all);
     if (pp_apart_call(FLAGS, &child, &lives, run, &w) == 0) {
-        while (pp_system_call(SYS_wait4, child, NULL, __WCLONE, NULL) == -EINTR) {
-        }
+        wait_for(child);
         if (!__atomic_load_n(&w.has_begun, __ATOMIC_ACQUIRE)) {
             __atomic_store_n(&not_shared, true, __ATOMIC_RELAXED);
         }

@@ -20,6 +20,7 @@
 #define PP_SYS_BESIDE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /*
  * Calls function(argument) as above, and returns whether it has returned. False if a fault has ended it,
@@ -27,5 +28,11 @@
  * closed. Where pp_sandbox_permits_questions() (sys/sandbox.h): a filter may kill for the calls.
  */
 bool pp_beside(void (*function)(void *argument), void *argument);
+
+/* The CPU time of these children, in microseconds: the kernel counts it among that of the program's. */
+uint64_t pp_beside_cpu_us(void);
+
+/* In the child of fork, which has had none. */
+void pp_beside_after_fork_in_child(void);
 
 #endif

@@ -9,6 +9,7 @@
 #include "sys/recorder.h"
 
 #include "sys/apart.h"
+#include "sys/beside.h"
 #include "sys/clock.h"
 #include "sys/file_calls.h"
 #include "sys/path_template.h"
@@ -113,12 +114,15 @@ static void send_quietly(const pp_path *message)
     }
 }
 
+/* Without the library's own. */
 static uint64_t time_of_children_ns(void)
 {
     struct rusage use = {.ru_utime.tv_sec = 0};
     pp_system_call(SYS_getrusage, RUSAGE_CHILDREN, &use);
-    return (uint64_t)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) * PP_NS_PER_S +
-           (uint64_t)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) * NS_PER_US;
+    uint64_t all = (uint64_t)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) * PP_NS_PER_S +
+                   (uint64_t)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) * NS_PER_US;
+    uint64_t ours = pp_beside_cpu_us() * NS_PER_US;
+    return all > ours ? all - ours : 0;
 }
 
 static const char *last_part(const char *path)

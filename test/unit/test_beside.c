@@ -23,6 +23,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t signals;
@@ -160,6 +161,35 @@ static void what_it_opens_is_closed(void **state)
     assert_int_equal(fcntl(r.opened, F_GETFD), -1);
 }
 
+static int64_t own_cpu_ns(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+}
+
+static void use_a_tick(void *unused)
+{
+    (void)unused;
+    while (own_cpu_ns() < 20000000) {
+    }
+}
+
+/* As the kernel counts it for children that were waited for. */
+static void its_time_is_counted(void **state)
+{
+    (void)state;
+    struct rusage use;
+    assert_true(pp_beside(use_a_tick, NULL));
+    assert_int_equal(getrusage(RUSAGE_CHILDREN, &use), 0);
+    uint64_t all = (uint64_t)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1000000 +
+                   (uint64_t)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
+    assert_true(pp_beside_cpu_us() > 0);
+    assert_true(pp_beside_cpu_us() <= all);
+    pp_beside_after_fork_in_child();
+    assert_int_equal(pp_beside_cpu_us(), 0);
+}
+
 /* Tells that it runs, and goes on until it is killed. */
 static void wait_for_end(void *of_pipe)
 {
@@ -197,9 +227,8 @@ static void it_ends_with_its_caller(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_is_shared),
-        cmocka_unit_test(a_fault_ends_the_function_only),
-        cmocka_unit_test(what_it_opens_is_closed),
+        cmocka_unit_test(memory_is_shared),        cmocka_unit_test(a_fault_ends_the_function_only),
+        cmocka_unit_test(what_it_opens_is_closed), cmocka_unit_test(its_time_is_counted),
         cmocka_unit_test(it_ends_with_its_caller),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
