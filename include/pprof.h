@@ -156,6 +156,8 @@ PPROF_API pprof_profile *pprof_new_profile(const char *name);
  *   "lifetime"          while "heap" is sampled: what was freed, how long it lived, and where it was
  *                       freed, from the option `lifetime` or the first call that writes it on.
  *                       pprof_profiles() has it with the option only
+ *   "memory"            what is resident now, by what holds it. pprof_profiles() has it with the option
+ *                       `memory` only
  *   "block", "mutex"    where threads wait, and what makes them wait
  *   "thread"            (also by the name "goroutine") where each thread is now, and each task of
  *                       a runtime (<pprof_task.h>)
@@ -216,9 +218,9 @@ PPROF_API int pprof_profile_remove(pprof_profile *profile, const void *value);
  *
  * The program is not stopped; the profile may or may not show what happens meanwhile. Errors:
  * -EINVAL for a NULL profile, a writer without write() or another debug; -ENOTSUP for "peak",
- * "leak" and "lifetime" as text; -ENOMEM; the writer's first error. "leak" reads all memory, several times if
+ * "leak", "lifetime" and "memory" as text; -ENOMEM; the writer's first error. "leak" reads all memory, several times if
  * there are other threads: -EBUSY while another thread does so for long, or the error of reading
- * /proc. Callable from any thread, several at a time; not
+ * /proc, which "memory" may have, too. Callable from any thread, several at a time; not
  * async-signal-safe.
  */
 PPROF_TAKES_STACK PPROF_API int pprof_profile_write(pprof_profile *profile, pprof_writer writer,

@@ -33,6 +33,7 @@ static const cp_record_traits table[] = {
      .is_state = true},
     {"lifetime", .rate_ends = "kmgKMG",
      .empty = "no sampled block was freed; -e lifetime:1 takes every block"},
+    {"memory", .rate_ends = "kmgKMG", .is_state = true},
 };
 
 static const cp_record_traits *find_traits(const char *name)
@@ -158,12 +159,10 @@ static int refuse(const word *w, const char *typed, size_t length)
                             "then cpprof top --sample alloc_space");
     }
     if (!traits || !w->has_rate) {
-        return cp_bad_usage(
-            "record",
-            "record: -e: expected cpu, heap, peak, leak, lifetime, wall, block, mutex, "
-            "thread or "
-            "fd, found '%.*s'%s",
-            (int)length, typed, suggest(w->kind.name, near));
+        return cp_bad_usage("record",
+                            "record: -e: expected cpu, heap, peak, leak, lifetime, memory, wall, "
+                            "block, mutex, thread or fd, found '%.*s'%s",
+                            (int)length, typed, suggest(w->kind.name, near));
     }
     if (traits->no_rate) {
         return cp_bad_usage("record", "record: -e: %s, found '%.*s'", traits->no_rate, rate_length,

@@ -38,7 +38,7 @@ const char cp_help_record[] =
     "  heap[:BYTES] memory that was allocated, and is in use; one in BYTES (512k)\n"
     "  wall[:HZ]    where time passed, running or waiting; HZ looks a second (20)\n"
     "  peak, leak   the heap at its peak; what is in use, and nothing refers to it\n"
-    "  lifetime     what was freed: how long it lived, and where it was freed\n"
+    "  lifetime     how long freed memory lived; memory: what is resident, by holder\n"
     "  block[:NS]   where threads waited; all waits of NS nanoseconds or more (1)\n"
     "  mutex[:N]    who made threads wait; one release in N (1)\n"
     "  thread, fd   where each thread is at the end; who opened the descriptors\n"

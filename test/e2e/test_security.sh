@@ -55,7 +55,7 @@ touches() {
 }
 
 : >seen
-for kind in cpu heap:4k block mutex thread fd peak leak:4k lifetime wall; do
+for kind in cpu heap:4k block mutex thread fd peak leak:4k lifetime memory wall; do
     touches $kind
 done
 touches otel

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_kind.c: the kind "heap": the profiles heap, allocs, peak, leak and lifetime.
+ * heap_kind.c: the kind "heap": the profiles heap, allocs, peak, leak, lifetime and
+ * memory.
  *
  * Zone: NORMAL.
  * Locks: those of kind.h.
@@ -25,6 +26,7 @@
 #include "kinds/heap/lifetimes.h"
 #include "kinds/heap/live_table.h"
 #include "kinds/heap/memory_probes.h"
+#include "kinds/heap/memory_profile.h"
 #include "modules/code_query.h"
 #include "modules/late.h"
 #include "modules/linked.h"
@@ -53,7 +55,7 @@ static struct {
 } state = {.rate = PP_HEAP_RATE_DEFAULT};
 
 /* Places in `profiles`. */
-enum { LEAK_PROFILE = 3, LIFETIME_PROFILE, PROFILES };
+enum { LEAK_PROFILE = 3, LIFETIME_PROFILE, MEMORY_PROFILE, PROFILES };
 static pprof_profile profiles[PROFILES + 1];
 
 /* ---- files ---- */
@@ -79,12 +81,13 @@ static int write_peak(pprof_writer writer, int debug)
     return debug == 0 ? pp_heap_profile_write(PP_HEAP_PEAK, writer) : -ENOTSUP;
 }
 
-enum { HEAP, ALLOCS, PEAK, LEAK, LIFETIME };
+enum { HEAP, ALLOCS, PEAK, LEAK, LIFETIME, MEMORY };
 static pp_end_file files[] = {{.name = "heap", .write = write_heap},
                               {.name = "allocs", .write = write_allocs},
                               {.name = "peak", .write = write_peak},
                               {.name = "leak", .write = pp_leak_profile_write},
                               {.name = "lifetime", .write = pp_lifetime_profile_write},
+                              {.name = "memory", .write = pp_memory_profile_write},
                               {.name = NULL}};
 
 /* ---- words and flags ---- */
@@ -117,6 +120,11 @@ static int take_leak(const char *value)
 static int take_lifetime(const char *value)
 {
     return take_file(value, &files[LIFETIME]);
+}
+
+static int take_memory(const char *value)
+{
+    return take_file(value, &files[MEMORY]);
 }
 
 /* Tracers are told of samples, of which no file is written. */
@@ -158,6 +166,7 @@ static const pp_word words[] = {
     {"age", take_age, "age, without a value"},
     {"leak", take_leak, "leak or leak:BYTES, the rate of heap"},
     {"lifetime", take_lifetime, "lifetime or lifetime:BYTES, the rate of heap"},
+    {"memory", take_memory, "memory or memory:BYTES, the rate of heap"},
     {"otel-memory", take_probes, "otel-memory or otel-memory:BYTES, the rate of heap"},
     {"HEAPPROFILE", take_prefix, NULL},
     {.name = NULL}};
@@ -197,14 +206,20 @@ static void reset(void)
 
 /* ---- start and stop ---- */
 
+/* Which pages are there may be asked in a way that a filter would not know. */
+static void permit_questions(void)
+{
+    if (pp_sandbox_permits_questions()) {
+        pp_code_query_permit();
+    }
+}
+
 /* Before the first search. */
 static void prepare_leak(void)
 {
     pp_live_table_keep_births();
     pp_leak_doubts_permit(pp_sandbox_probe() != PP_SANDBOX_REFUSES);
-    if (pp_sandbox_permits_questions()) {
-        pp_code_query_permit();
-    }
+    permit_questions();
 }
 
 /* Without memory now, the profile's next reader tries again. */
@@ -299,6 +314,10 @@ static void start_asked(void)
     if (files[LIFETIME].asked) {
         begin_lifetimes();
         profiles[LIFETIME_PROFILE].unlisted = false;
+    }
+    if (files[MEMORY].asked) {
+        permit_questions();
+        profiles[MEMORY_PROFILE].unlisted = false;
     }
     pp_heap_set_rate(state.rate);
     if (!seen) {
@@ -418,6 +437,12 @@ static pprof_profile profiles[PROFILES + 1] = {
      .is_there = is_on,
      .unlisted = true,
      .accumulates = true},
+    {.name = "memory",
+     .about = "The memory that is resident (RSS), by what holds it.",
+     .count = pp_memory_profile_count,
+     .write = pp_memory_profile_write,
+     .before_write = permit_questions,
+     .unlisted = true},
     {.name = NULL}};
 
 static const pp_kind_hooks hooks = {

@@ -153,7 +153,7 @@ static void find_near(pp_leak_blocks *blocks)
     blocks->near[1] = near_of(blocks, gap, blocks->count);
 }
 
-int pp_leak_blocks_read(pp_leak_blocks *blocks, pp_arena *arena)
+int pp_leak_blocks_list(pp_leak_blocks *blocks, pp_arena *arena)
 {
     pp_arena work = PP_ARENA_INIT;
     reader r = {.capacity = (uint32_t)pp_live_table_count() + SLACK};
@@ -165,6 +165,12 @@ int pp_leak_blocks_read(pp_leak_blocks *blocks, pp_arena *arena)
         error = sort_into(blocks, &r, &work, arena);
     }
     pp_arena_release(&work);
+    return error;
+}
+
+int pp_leak_blocks_read(pp_leak_blocks *blocks, pp_arena *arena)
+{
+    int error = pp_leak_blocks_list(blocks, arena);
     blocks->index = pp_arena_array(arena, GIBS, sizeof(struct pp_leak_pages *));
     if (error != 0 || blocks->index == NULL) {
         return -ENOMEM;

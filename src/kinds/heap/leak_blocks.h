@@ -77,7 +77,10 @@ typedef struct pp_leak_blocks {
     pp_arena *of_pass;
 } pp_leak_blocks;
 
-/* Reads the live table. 0 or -ENOMEM. */
+/* Reads the live table, and sorts what is in it; for a caller that needs only the list. 0 or -ENOMEM. */
+int pp_leak_blocks_list(pp_leak_blocks *blocks, pp_arena *arena);
+
+/* pp_leak_blocks_read() does the same for a search. */
 int pp_leak_blocks_read(pp_leak_blocks *blocks, pp_arena *arena);
 
 /* Begins a pass, which looks for the candidates: at first all blocks. 0 or -ENOMEM. */

@@ -178,6 +178,21 @@ void pp_mapping_ranges_cut(uintptr_t start, uint64_t size)
     remove_pieces(whole, i);
 }
 
+size_t pp_mapping_ranges_count(void)
+{
+    return ranges.count;
+}
+
+size_t pp_mapping_ranges_read(pp_mapping_range *copies, size_t capacity)
+{
+    size_t count = 0;
+    for (; count < ranges.count && count < capacity; count++) {
+        const range *r = &ranges.list[count];
+        copies[count] = (pp_mapping_range){r->start, r->end, r->of->block};
+    }
+    return count;
+}
+
 void pp_mapping_ranges_forget(void)
 {
     set_count(0);

@@ -23,6 +23,7 @@
 #include "kinds/heap/heap_buckets.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Whether there is any piece. Needs no lock. */
@@ -34,6 +35,15 @@ bool pp_mapping_ranges_insert(uintptr_t start, uint64_t size, pp_heap_block bloc
 
 /* Cuts these addresses, which were unmapped or mapped anew, out of all pieces. */
 void pp_mapping_ranges_cut(uintptr_t start, uint64_t size);
+
+typedef struct pp_mapping_range {
+    uintptr_t start, limit;
+    pp_heap_block block;
+} pp_mapping_range;
+
+/* The number of pieces. pp_mapping_ranges_read() copies up to `capacity` of them; returns how many. */
+size_t pp_mapping_ranges_count(void);
+size_t pp_mapping_ranges_read(pp_mapping_range *copies, size_t capacity);
 
 /* Forgets all pieces without counting frees: what was in use stays in use. */
 void pp_mapping_ranges_forget(void);

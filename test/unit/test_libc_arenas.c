@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_libc_arenas.c: the memory of glibc's allocator is found in this process: the heaps of as many
+ * arenas as there are threads, and a large block; and not where a program has written what looks a
+ * little like it.
+ * Libc: glibc
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+#include "kinds/heap/libc_arenas.h"
+#include "sys/allocator.h"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { THREADS = 5, BLOCKS = 300, BLOCK = 1 << 10, LARGE = 3 << 20 };
+
+static pthread_barrier_t together;
+static void *blocks[THREADS][BLOCKS];
+static void *large;
+
+static void *allocate(void *of_blocks)
+{
+    void **list = of_blocks;
+    for (int i = 0; i < BLOCKS; i++) {
+        list[i] = malloc(BLOCK);
+        memset(list[i], 1, BLOCK);
+    }
+    pthread_barrier_wait(&together); /* an arena for each: none ends before the last begins */
+    return NULL;
+}
+
+/* The number of the arena that has the address; UINT64_MAX: none. */
+static uint64_t arena_of(const pp_libc_arenas *found, const void *address)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        if ((uintptr_t)address - found->spans[i].start <
+            found->spans[i].limit - found->spans[i].start) {
+            return found->spans[i].who;
+        }
+    }
+    return UINT64_MAX;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    pthread_t thread[THREADS];
+    mallopt(M_ARENA_MAX, 2 * THREADS);
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    pthread_barrier_init(&together, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_create(&thread[i], NULL, allocate, blocks[i]);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(thread[i], NULL);
+    }
+    large = malloc(LARGE);
+    memset(large, 1, LARGE);
+    return 0;
+}
+
+static pp_libc_arenas find(pp_arena *arena)
+{
+    pp_smaps areas;
+    pp_libc_arenas found;
+    assert_int_equal(pp_smaps_read("/proc/thread-self/smaps", arena, &areas), 0);
+    assert_int_equal(pp_libc_arenas_find(&areas, NULL, arena, &found), 0);
+    return found;
+}
+
+static bool is_glibcs(void)
+{
+    pp_allocator_use use;
+    return pp_allocator_read(&use); /* not a sanitizer's */
+}
+
+static void each_block_is_in_its_arena(void **state)
+{
+    (void)state;
+    pp_arena arena = PP_ARENA_INIT;
+    if (!is_glibcs()) {
+        skip();
+    }
+    pp_libc_arenas found = find(&arena);
+    bool seen[2 * THREADS + 2] = {false};
+    assert_in_range(found.arenas, THREADS + 1, 2 * THREADS);
+    for (int i = 0; i < THREADS; i++) {
+        uint64_t number = arena_of(&found, blocks[i][0]);
+        assert_in_range(number, PP_LIBC_MAIN_ARENA + 1, found.arenas);
+        assert_false(seen[number]);
+        seen[number] = true;
+        for (int k = 0; k < BLOCKS; k++) {
+            assert_int_equal(arena_of(&found, blocks[i][k]), number);
+        }
+    }
+    assert_int_equal(arena_of(&found, large), PP_LIBC_LARGE);
+    void *small = malloc(100);
+    assert_int_equal(arena_of(&found, small), PP_LIBC_MAIN_ARENA);
+    free(small);
+    pp_arena_release(&arena);
+}
+
+static void others_are_not_found(void **state)
+{
+    (void)state;
+    enum { HEAP = 64 << 20 };
+    pp_arena arena = PP_ARENA_INIT;
+    char *memory =
+        mmap(NULL, 2 * (size_t)HEAP, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(memory, MAP_FAILED);
+    uint64_t *heap = (uint64_t *)(((uintptr_t)memory + HEAP - 1) & ~(uintptr_t)(HEAP - 1));
+    static const uint64_t looks[][4] = {
+        {0, 0, 4096, 4096},    {16, 0, 4096, 4096},      {UINT64_MAX, 0, 4096, 4096},
+        {32, 64, 4096, 4096},  {32, 0, 8192, 4096},      {32, 0, 4096, 100},
+        {32, 0, 0, 0},         {32, 0, 4096, 128 << 20}, {4096, 0, 4096, 4096},
+        {32, HEAP, 4096, 4096}};
+    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
+        memcpy(heap, looks[i], sizeof looks[i]);
+        heap[0] += i < 2 ? 0 : (uintptr_t)heap;
+        pp_libc_arenas found = find(&arena);
+        assert_int_equal(arena_of(&found, heap), UINT64_MAX);
+    }
+    munmap(memory, 2 * (size_t)HEAP);
+    pp_arena_release(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_block_is_in_its_arena),
+        cmocka_unit_test(others_are_not_found),
+    };
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
