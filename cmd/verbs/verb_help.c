@@ -33,7 +33,7 @@ static int list_verbs(void)
     fputs("usage: cpprof VERB [OPTIONS] ..., --version; to begin: cpprof record -- COMMAND\n",
           stdout);
     for (const cp_verb *verb = cp_verbs; verb->name; verb++) {
-        if (verb->run) {
+        if (verb->run && !verb->in_passing) {
             printf("  %-10s %s\n", verb->name, verb->summary);
         }
     }

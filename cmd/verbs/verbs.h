@@ -9,11 +9,14 @@
 #ifndef CP_VERBS_H
 #define CP_VERBS_H
 
+#include <stdbool.h>
+
 typedef struct cp_verb {
     const char *name;
     const char *summary; /* one line for `cpprof help` */
     const char *help;    /* the text of `cpprof help NAME`; verb_text.h has its form */
     int (*run)(int argc, char **argv); /* argv[0] is the verb; NULL: not in this version */
+    bool in_passing; /* `cpprof help` names it in the row of another verb: all rows fit a screen */
 } cp_verb;
 
 /* The table ends with a row without a name. */
@@ -33,7 +36,7 @@ extern const char cp_help_top[], cp_help_peek[], cp_help_tree[], cp_help_traces[
     cp_help_raw[], cp_help_list[], cp_help_diff[], cp_help_record[], cp_help_merge[],
     cp_help_flame[], cp_help_web[], cp_help_dump[], cp_help_help[], cp_help_convert[],
     cp_help_symbolize[], cp_help_doctor[], cp_help_ps[], cp_help_configure[], cp_help_why[],
-    cp_help_push[], cp_help_agent[];
+    cp_help_memory[], cp_help_push[], cp_help_agent[];
 
 /* Of top, peek, tree, traces, tags and raw: argv[0] says which. */
 int cp_run_report(int argc, char **argv);
@@ -47,6 +50,7 @@ int cp_run_push(int argc, char **argv);
 int cp_run_flame(int argc, char **argv);
 int cp_run_web(int argc, char **argv);
 int cp_run_why(int argc, char **argv);
+int cp_run_memory(int argc, char **argv);
 int cp_run_dump(int argc, char **argv);
 int cp_run_doctor(int argc, char **argv);
 int cp_run_symbolize(int argc, char **argv);

@@ -17,9 +17,10 @@ enum { SHOWN_NAMES = 4, TEXT_BYTES = 512 };
 
 /* ---- names ---- */
 
-/* What is around a thread's own functions, and around main. */
+/* What is around a thread's own functions, and around main; the roots of a profile of memory. */
 static bool is_beginning(const char *name)
 {
+    static const char root_of_memory[] = "pprof_memory_";
     static const char *const names[] = {"start_thread",
                                         "clone",
                                         "clone3",
@@ -28,6 +29,7 @@ static bool is_beginning(const char *name)
                                         "_start",
                                         "__libc_start_main",
                                         "__libc_start_call_main",
+                                        "pprof_file_mapping",
                                         NULL};
 
     for (size_t i = 0; names[i]; i++) {
@@ -35,7 +37,7 @@ static bool is_beginning(const char *name)
             return true;
         }
     }
-    return false;
+    return strncmp(name, root_of_memory, sizeof root_of_memory - 1) == 0;
 }
 
 /* Where there is no debug file most parts of libc have no name, start_thread among them. */

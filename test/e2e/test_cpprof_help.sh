@@ -19,7 +19,9 @@ verbs=$(sed -n 's/^  \([a-z]*\)  .*/\1/p' out)
 [ "$(echo "$verbs" | sed -n '1,4p' | tr '\n' ' ')" = "record top flame web " ] || fail "cpprof help: the order is $verbs"
 [ "$(echo "$verbs" | tail -1)" = help ] || fail "cpprof help: the last verb is no help"
 
-for verb in $verbs; do
+# Some verbs have no row of their own.
+grep -q "memory" out || fail "cpprof help: no memory"
+for verb in $verbs memory; do
     run 0 help "$verb"
     fits || fail "help $verb: more than a screen: $(cat out)"
     grep -q "^usage: cpprof $verb" out || fail "help $verb: no usage: $(cat out)"

@@ -26,6 +26,7 @@ docs/CONTENTION.md 2 0 0
 docs/WALL.md 5 0 0
 docs/LEAKS.md 2 0 0
 docs/LIFETIMES.md 4 0 0
+docs/MEMORY.md 3 0 0
 docs/DESCRIPTORS.md 2 0 0
 docs/ALLOCATORS.md 1 0 0
 docs/READERS.md 2 0 0
