@@ -107,6 +107,9 @@ bool pp_line_table_find(const pp_line_table *table, Dwarf_Addr address, pp_sourc
         dwarf_line_file(row, &files, &found->file) != 0) {
         return false;
     }
+    unsigned discriminator = 0;
+    dwarf_linediscriminator(row, &discriminator);
     found->line = line > 0 ? (uint32_t)line : 0;
+    found->discriminator = discriminator;
     return pp_line_table_raw_file(table, found->file) != NULL;
 }

@@ -28,6 +28,7 @@ typedef struct pp_line_table {
 typedef struct pp_source_line {
     size_t file;   /* the file's number */
     uint32_t line; /* 0: the code comes from no line */
+    uint32_t discriminator;
 } pp_source_line;
 
 void pp_line_table_open(pp_line_table *table, Dwarf_Die *unit);

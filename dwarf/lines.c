@@ -24,6 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { GNU_DISCRIMINATOR = 0x2136 }; /* DW_AT_GNU_discriminator, which elfutils' dwarf.h lacks */
+
 /* An address and its unit. */
 typedef struct wanted {
     Dwarf_Addr address; /* in the file */
@@ -87,16 +89,16 @@ static uint32_t number_of(Dwarf_Die *die, unsigned attribute)
 }
 
 /* The file in which a function is declared. In a split unit it is a number in the skeleton's table,
- * which libdw does not have there. */
+ * which libdw does not have there. Number 0 is the unit's own source since DWARF 5, and none for libdw. */
 static const char *declared_in_file(const finder *f, const pp_line_table *table, Dwarf_Die *die)
 {
     Dwarf_Attribute found;
     Dwarf_Word number = 0;
-    if (f->split.dwarf == NULL) {
-        return dwarf_decl_file(die);
-    }
     if (dwarf_formudata(dwarf_attr_integrate(die, DW_AT_decl_file, &found), &number) != 0) {
         return NULL;
+    }
+    if (f->split.dwarf == NULL && (number != 0 || found.cu != die->cu)) {
+        return dwarf_decl_file(die);
     }
     return pp_line_table_raw_file(table, number);
 }
@@ -127,8 +129,9 @@ static bool add_function(finder *f, pp_line_table *table, size_t *count, Dwarf_D
         return false;
     }
     f->functions = functions;
-    functions[*count] =
-        (pprof_dwarf_function){.file = pp_line_table_file(table, at->file), .line = at->line};
+    functions[*count] = (pprof_dwarf_function){.file = pp_line_table_file(table, at->file),
+                                               .line = at->line,
+                                               .discriminator = at->discriminator};
     if (die != NULL) {
         functions[*count].name = name_of(die);
         functions[*count].start_line = start_line_of(f, table, die, at->file);
@@ -143,6 +146,7 @@ static void go_to_call(const pp_line_table *table, Dwarf_Die *inlined, pp_source
 {
     size_t file = number_of(inlined, DW_AT_call_file);
     at->line = number_of(inlined, DW_AT_call_line);
+    at->discriminator = number_of(inlined, GNU_DISCRIMINATOR);
     if (pp_line_table_raw_file(table, file) != NULL) {
         at->file = file;
     }

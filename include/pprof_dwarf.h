@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /* Both sides must have the same version, which changes with everything below. */
-#define PPROF_DWARF_VERSION 3
+#define PPROF_DWARF_VERSION 4
 
 /* A loaded file. */
 typedef struct pprof_dwarf_module {
@@ -44,6 +44,9 @@ typedef struct pprof_dwarf_function {
     const char *file;
     uint32_t line;       /* 0: no line of the source */
     uint32_t start_line; /* where it is declared in that file; 0: in another one, or unknown */
+    /* Which part of the line: DWARF's number, in the compiler's own encoding. Of an outer function: that of
+     * the call that was inlined. */
+    uint32_t discriminator;
 } pprof_dwarf_function;
 
 /* What debug information says about an address. All memory is the plugin's, and valid during the
