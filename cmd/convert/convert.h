@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+typedef struct cp_error cp_error;
 typedef struct cp_report cp_report;
 
 /* profile.proto: all samples that the filters leave over, with everything that they refer to. */
@@ -31,5 +32,9 @@ void cp_convert_dot(cp_report *report, FILE *out);
 
 /* The page of `cpprof flame`, with what the filters leave over. */
 void cp_convert_page(const cp_report *report, FILE *out);
+
+/* LLVM's sample profile as text, for clang -fprofile-sample-use. Returns 0, or -1 with a sentence if there is no
+ * debug information of the build that was profiled. */
+int cp_convert_afdo(const cp_report *report, FILE *out, cp_error *error);
 
 #endif

@@ -27,6 +27,7 @@ const char cp_help_convert[] =
     "  html, svg        the page of `cpprof flame`; a flame graph as a picture\n"
     "  dot              the call graph, for Graphviz, as `go tool pprof -dot` has it\n"
     "  txt              the table of `cpprof top`\n"
+    "  afdo-text, prof  a CPU profile for clang -fprofile-sample-use (docs/PGO.md)\n"
     "\n"
     "Example: cpprof convert -o prof.folded prof.pb.gz\n"
     "\n" CP_REPORT_NOTES;
@@ -49,6 +50,13 @@ static int print_text(cp_report *report, cp_regex *expression, bool json, FILE *
     return 0;
 }
 
+static int print_afdo(cp_report *report, cp_regex *expression, bool json, FILE *out,
+                      cp_error *error)
+{
+    (void)expression, (void)json;
+    return cp_convert_afdo(report, out, error);
+}
+
 static const cp_report_verb *choose_svg(const char *path, const char *name, cp_error *error)
 {
     static const cp_report_verb verb = {
@@ -63,6 +71,12 @@ static const cp_report_verb *choose_svg(const char *path, const char *name, cp_e
 }
 
 const cp_report_verb cp_flame_svg = {.name = "flame", .choose = choose_svg};
+
+#define AFDO_VERB                                                                                  \
+    {                                                                                              \
+        .name = "convert", .untrimmed = true, .any_bytes = true, .verbatim = true,                 \
+        .print = print_afdo                                                                        \
+    }
 
 typedef struct format {
     const char *name; /* also the ending of a file's name */
@@ -95,6 +109,8 @@ static const format formats[] = {
     {"svg", {.name = "convert", .untrimmed = true, .draws = true, .write = cp_convert_svg}},
     {"dot", {.name = "convert", .node_count = 80, .print = print_dot}},
     {"txt", {.name = "convert", .print = print_text}},
+    {"afdo-text", AFDO_VERB},
+    {"prof", AFDO_VERB},
 };
 
 /* Whether the path ends in a dot and the name. */

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * code_weights.c: see code_weights.h.
+ *
+ *   leaves of the samples, by mapping and address
+ *     -> debug information -> extents of their functions -> each byte -> debug information -> parts
+ *
+ * Owns: the leaves and the extents, for the length of a call.
+ * Tested by: e2e.cpprof_pgo
+ */
+#include "convert/code_weights.h"
+
+#include "base/message.h"
+#include "profile/profile_lines.h"
+#include "profile/profile_model.h"
+#include "report/report.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXTENT_MOST ((uint64_t)1 << 22) /* bytes of a function; a longer one is damaged */
+#define BATCH       65536               /* addresses that are looked up at a time */
+
+typedef struct leaf {
+    uint32_t mapping;
+    uint64_t address;
+    int64_t value;
+} leaf;
+
+typedef struct extent {
+    uint64_t entry, limit;
+} extent;
+
+/* The functions of one mapping. */
+typedef struct collector {
+    const cp_report *report;
+    cp_code *code;
+    uint32_t mapping;
+    const leaf *leaves; /* of the mapping, by address */
+    size_t leaf_count;
+    extent *extents;
+    size_t extent_count, extent_room;
+    uint64_t *addresses; /* BATCH of them */
+    uint64_t entry;      /* of the current function */
+    size_t next_leaf;
+} collector;
+
+/* ---- leaves ---- */
+
+static int by_address(const void *left, const void *right)
+{
+    const leaf *a = left, *b = right;
+
+    if (a->mapping != b->mapping) {
+        return a->mapping < b->mapping ? -1 : 1;
+    }
+    return (a->address > b->address) - (a->address < b->address);
+}
+
+/* The sample type that counts the samples; else that of the report. */
+static uint32_t count_type(const cp_report *report)
+{
+    const cp_profile *profile = report->profile;
+
+    for (uint32_t i = 0; i < profile->sample_type_count; i++) {
+        if (strcmp(cp_profile_text(profile, profile->sample_types[i].unit), "count") == 0) {
+            return i;
+        }
+    }
+    return report->value_index;
+}
+
+/* The sampled addresses, each once, in order. */
+static size_t list_leaves(const cp_report *report, leaf *leaves)
+{
+    const cp_profile *profile = report->profile;
+    uint32_t type = count_type(report);
+    size_t count = 0, kept = 0;
+
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        const cp_sample *sample = &profile->samples[i];
+        int64_t value = sample->values[type];
+
+        if (value > 0 && sample->location_count) {
+            const cp_location *location = &profile->locations[sample->locations[0]];
+            leaves[count++] = (leaf){location->mapping, location->address, value};
+        }
+    }
+    qsort(leaves, count, sizeof *leaves, by_address);
+    for (size_t i = 0; i < count; i++) {
+        if (kept && by_address(&leaves[kept - 1], &leaves[i]) == 0) {
+            leaves[kept - 1].value += leaves[i].value;
+        } else {
+            leaves[kept++] = leaves[i];
+        }
+    }
+    return kept;
+}
+
+/* ---- extents ---- */
+
+static void take_extent(void *context, const pprof_dwarf_place *place)
+{
+    collector *c = context;
+
+    if (!place->entry || place->limit <= place->entry ||
+        place->limit - place->entry > EXTENT_MOST) {
+        return;
+    }
+    c->extents = cp_heap_grow(c->extents, c->extent_count, &c->extent_room, sizeof *c->extents);
+    c->extents[c->extent_count++] = (extent){place->entry, place->limit};
+}
+
+static int by_entry(const void *left, const void *right)
+{
+    const extent *a = left, *b = right;
+
+    return (a->entry > b->entry) - (a->entry < b->entry);
+}
+
+/* Functions at one address with several names count once. */
+static void sort_extents(collector *c)
+{
+    size_t kept = 0;
+
+    qsort(c->extents, c->extent_count, sizeof *c->extents, by_entry);
+    for (size_t i = 0; i < c->extent_count; i++) {
+        if (!kept || c->extents[i].entry >= c->extents[kept - 1].limit) {
+            c->extents[kept++] = c->extents[i];
+        }
+    }
+    c->extent_count = kept;
+}
+
+/* ---- functions ---- */
+
+static bool same_place(cp_code_place a, cp_code_place b)
+{
+    return a.line == b.line && a.discriminator == b.discriminator;
+}
+
+static cp_code_function *new_function(cp_code *code, const char *name, cp_code_place at)
+{
+    cp_code_function *function = CP_POOL_ARRAY(&code->pool, cp_code_function, 1);
+
+    function->name = cp_pool_copy(&code->pool, name, strlen(name));
+    function->at = at;
+    return function;
+}
+
+/* Extents ascend, so a function's bytes come one after the other; equal names are one function. */
+static cp_code_function *outermost(collector *c, const char *name)
+{
+    cp_code *code = c->code;
+
+    for (size_t i = code->count; i-- > 0;) {
+        if (strcmp(code->functions[i]->name, name) == 0) {
+            return code->functions[i];
+        }
+    }
+    code->functions = cp_pool_grow(&code->pool, code->functions, code->count, &code->room,
+                                   sizeof(cp_code_function *));
+    code->functions[code->count] = new_function(code, name, (cp_code_place){0, 0});
+    return code->functions[code->count++];
+}
+
+static cp_code_function *inlined(cp_code *code, cp_code_function *into, const char *name,
+                                 cp_code_place at)
+{
+    cp_code_function **place = &into->inlined;
+
+    for (; *place; place = &(*place)->next) {
+        if (same_place((*place)->at, at) && strcmp((*place)->name, name) == 0) {
+            return *place;
+        }
+    }
+    *place = new_function(code, name, at);
+    return *place;
+}
+
+static cp_code_part *part_of(cp_code *code, cp_code_function *function, cp_code_place place)
+{
+    for (size_t i = function->part_count; i-- > 0;) {
+        if (same_place(function->parts[i].place, place)) {
+            return &function->parts[i];
+        }
+    }
+    function->parts = cp_pool_grow(&code->pool, function->parts, function->part_count,
+                                   &function->part_room, sizeof *function->parts);
+    function->parts[function->part_count] = (cp_code_part){.place = place};
+    return &function->parts[function->part_count++];
+}
+
+static cp_code_place place_in(const pprof_dwarf_function *function)
+{
+    return (cp_code_place){(function->line - function->start_line) & 0xffff,
+                           function->discriminator};
+}
+
+/* Whether each function's first line is known: else no place in it can be named. */
+static bool is_whole(const pprof_dwarf_place *place)
+{
+    for (size_t i = 0; i < place->count; i++) {
+        const pprof_dwarf_function *function = &place->functions[i];
+        if (!function->name || !function->start_line || !function->line) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int64_t samples_at(collector *c, uint64_t address)
+{
+    while (c->next_leaf < c->leaf_count && c->leaves[c->next_leaf].address < address) {
+        c->next_leaf++;
+    }
+    return c->next_leaf < c->leaf_count && c->leaves[c->next_leaf].address == address
+               ? c->leaves[c->next_leaf].value
+               : 0;
+}
+
+static void take_byte(void *context, const pprof_dwarf_place *place)
+{
+    collector *c = context;
+    uint64_t address = c->addresses[place->index];
+
+    if (!is_whole(place)) {
+        return;
+    }
+    int64_t samples = samples_at(c, address);
+    cp_code_function *function = outermost(c, place->functions[place->count - 1].name);
+    if (address == c->entry) {
+        function->entry = place_in(&place->functions[place->count - 1]);
+    }
+    function->samples += samples;
+    for (size_t i = place->count - 1; i > 0; i--) {
+        function = inlined(c->code, function, place->functions[i - 1].name,
+                           place_in(&place->functions[i]));
+        function->samples += samples;
+    }
+    cp_code_part *part = part_of(c->code, function, place_in(&place->functions[0]));
+    part->samples += samples;
+    part->bytes++;
+}
+
+/* ---- mappings ---- */
+
+static int find(collector *c, size_t count, cp_place_found *found)
+{
+    return cp_profile_find_lines(c->report->profile, c->mapping, false, c->addresses, count, found,
+                                 c);
+}
+
+static int find_extents(collector *c)
+{
+    int error = 0;
+
+    for (size_t first = 0; error == 0 && first < c->leaf_count; first += BATCH) {
+        size_t count = c->leaf_count - first < BATCH ? c->leaf_count - first : BATCH;
+
+        for (size_t i = 0; i < count; i++) {
+            c->addresses[i] = c->leaves[first + i].address;
+        }
+        error = find(c, count, take_extent);
+    }
+    return error;
+}
+
+static void take_function(collector *c, const extent *e)
+{
+    c->entry = e->entry;
+    for (uint64_t first = e->entry; first < e->limit; first += BATCH) {
+        size_t count = e->limit - first < BATCH ? (size_t)(e->limit - first) : BATCH;
+
+        for (size_t i = 0; i < count; i++) {
+            c->addresses[i] = first + i;
+        }
+        find(c, count, take_byte);
+    }
+}
+
+/* Returns what finding lines does. */
+static int collect_mapping(collector *c)
+{
+    int error = find_extents(c);
+
+    if (error == 0) {
+        sort_extents(c);
+        c->next_leaf = 0;
+        for (size_t i = 0; i < c->extent_count; i++) {
+            take_function(c, &c->extents[i]);
+        }
+    }
+    free(c->extents);
+    c->extents = NULL;
+    c->extent_count = c->extent_room = 0;
+    return error;
+}
+
+/* Returns what finding lines returned for the mapping with most of the samples, the largest. */
+static int collect_all(collector *c, uint32_t *largest)
+{
+    uint32_t samples = c->report->profile->sample_count;
+    leaf *leaves = cp_heap_alloc((size_t)samples + 1, sizeof *leaves);
+    size_t count = list_leaves(c->report, leaves);
+    int64_t most = 0;
+    int why = 0;
+
+    for (size_t first = 0, end; first < count; first = end) {
+        int64_t sum = 0;
+
+        for (end = first; end < count && leaves[end].mapping == leaves[first].mapping; end++) {
+            sum += leaves[end].value;
+        }
+        c->mapping = leaves[first].mapping;
+        c->leaves = &leaves[first];
+        c->leaf_count = end - first;
+        int error = c->mapping == CP_NO_MAPPING ? -ENODATA : collect_mapping(c);
+        if (c->mapping != CP_NO_MAPPING && sum > most) {
+            most = sum;
+            *largest = c->mapping;
+            why = error;
+        }
+    }
+    free(leaves);
+    return why;
+}
+
+static int by_samples(const void *left, const void *right)
+{
+    const cp_code_function *a = *(cp_code_function *const *)left,
+                           *b = *(cp_code_function *const *)right;
+
+    if (a->samples != b->samples) {
+        return a->samples < b->samples ? 1 : -1;
+    }
+    return strcmp(a->name, b->name);
+}
+
+static const char *reason(int error)
+{
+    switch (error) {
+    case 0:
+        return "its debug information has no lines of the functions that were sampled";
+    case -ENOENT:
+        return "it has no debug information (compile it with -g)";
+    case -ESTALE:
+        return "the file is of another build than the one that was profiled";
+    case -ENODATA:
+        return "the profile has no build id of it";
+    case CP_LINE_READER_ABSENT:
+        return "libpprof-dwarf.so cannot be loaded";
+    default:
+        return strerror(-error);
+    }
+}
+
+/* Whether the samples say where a processor was, and not where memory was allocated or a thread waited. */
+static bool is_of_processor(const cp_profile *profile)
+{
+    static const char *const names[] = {"cpu", "cycles", "samples", "cpu-clock", "task-clock"};
+    const char *name = cp_profile_text(profile, profile->period_type.type);
+
+    if (!*name && profile->sample_type_count) {
+        name = cp_profile_text(profile, profile->sample_types[0].type);
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int cp_code_collect(const cp_report *report, cp_code *code, cp_error *error)
+{
+    const cp_profile *profile = report->profile;
+    collector c = {.report = report, .code = code};
+
+    memset(code, 0, sizeof *code);
+    cp_pool_init(&code->pool);
+    if (!is_of_processor(profile)) {
+        return cp_fail(error, "expected a CPU profile, found one of %.100s",
+                       cp_profile_text(profile, profile->period_type.type));
+    }
+    c.addresses = cp_heap_alloc(BATCH, sizeof *c.addresses);
+    uint32_t largest = CP_NO_MAPPING;
+    int why = collect_all(&c, &largest);
+    free(c.addresses);
+    if (code->count) {
+        qsort(code->functions, code->count, sizeof(cp_code_function *), by_samples);
+    }
+    if (largest == CP_NO_MAPPING) {
+        return cp_fail(error, "expected samples with addresses in files, found none");
+    }
+    if (why != 0 || !code->count) {
+        return cp_fail(error, "%.300s, which has most of the samples: %s",
+                       cp_profile_text(profile, profile->mappings[largest].file), reason(why));
+    }
+    return 0;
+}
+
+void cp_code_release(cp_code *code)
+{
+    cp_pool_release(&code->pool);
+}

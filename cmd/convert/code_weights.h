@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * code_weights.h: how often the places of the source code run, for compilers that optimise by a profile.
+ *
+ *   sampled address -> its function -> all bytes of the function, each with its inlined functions:
+ *
+ *     function --- place: samples, bytes
+ *        '-- inlined function at a place --- place: samples, bytes
+ *
+ * How often code runs is told by its samples per byte: of two loops that run equally often, the longer one
+ * has more samples. A place is a line, counted from the line where the function begins, and DWARF's
+ * discriminator, which tells several parts of a line apart. So a profile holds when code around the function
+ * has changed.
+ *
+ * Where an address is read as it was sampled: only samples with addresses count, and only of files that are
+ * of the build that was profiled.
+ *
+ * Owns: everything in the pool of a collection, until cp_code_release().
+ */
+#ifndef CP_CODE_WEIGHTS_H
+#define CP_CODE_WEIGHTS_H
+
+#include "base/pool.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct cp_error cp_error;
+typedef struct cp_report cp_report;
+
+typedef struct cp_code_place {
+    uint32_t line; /* from the function's first one, modulo 65536 */
+    uint32_t discriminator;
+} cp_code_place;
+
+typedef struct cp_code_part {
+    cp_code_place place;
+    int64_t samples;
+    uint64_t bytes;
+} cp_code_part;
+
+typedef struct cp_code_function {
+    const char *name;                 /* the linkage name */
+    cp_code_place at;                 /* of an inlined one: the place of the call */
+    struct cp_code_function *inlined; /* the first one */
+    struct cp_code_function *next;    /* inlined into the same function */
+    cp_code_part *parts;
+    size_t part_count, part_room;
+    cp_code_place entry; /* where it begins; of one that is not inlined */
+    int64_t samples;     /* with those of inlined functions */
+} cp_code_function;
+
+typedef struct cp_code {
+    cp_pool pool;
+    cp_code_function **functions; /* that are not inlined, those with most samples first */
+    size_t count, room;
+} cp_code;
+
+/* Counts the report's samples. Returns 0, or -1 with a sentence if the file with most of
+ * the samples has no debug information, or is of another build. */
+int cp_code_collect(const cp_report *report, cp_code *code, cp_error *error);
+void cp_code_release(cp_code *code);
+
+#endif

@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_cpprof_pgo.sh: `cpprof convert -o FILE.afdo-text` writes which lines run how often, relative to their functions, also those of
+# inlined functions; clang takes it; it is refused where the program is another build, has no debug information, or
+# the profile is of something else.
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+need cc
+cpprof=$BUILD/bin/cpprof
+
+cat >program.c <<'END'
+static inline unsigned step(unsigned x)
+{
+    return x * 1103515245u + 12345u;
+}
+
+__attribute__((noinline)) static unsigned often(unsigned n)
+{
+    unsigned x = n;
+    for (unsigned i = 0; i < n; i++) {
+        x = step(x);
+        __asm__ volatile("" : "+r"(x));
+    }
+    return x;
+}
+
+int main(void)
+{
+    unsigned sum = 0;
+    for (int i = 0; i < 8; i++) {
+        sum += often(100000000u);
+    }
+    return sum == 1;
+}
+END
+
+build() { # FLAGS...
+    cc -O2 "$@" -o program program.c || fail "cc $*"
+}
+
+# refuses WHAT TEXT: the profile is not converted, and the complaint has the text.
+refuses() {
+    status=0
+    "$cpprof" convert -o refused.afdo-text prof.pb.gz 2>err || status=$?
+    expect_equal "$1: exit status" 1 "$status"
+    expect_contains "$1" err "$2"
+    expect_no_file refused.afdo-text
+}
+
+build -g
+"$cpprof" record -e cpu --no-subprocesses -o prof.pb.gz -- ./program >/dev/null 2>&1 || fail "record"
+"$cpprof" convert -o prof.afdo-text prof.pb.gz 2>err || fail "convert: $(cat err)"
+sed -n 1p prof.afdo-text | grep -Eq '^often:[1-9][0-9]*:[0-9]+$' || fail "the first function: $(cat prof.afdo-text)"
+
+# What runs in the loop: line 4 of often(), into which line 2 of step() is inlined, and the lines around it.
+most=$(awk -F ': ' '/^often:/ { inside = 1; next } /^[^ ]/ { inside = 0 }
+                    inside && $2 ~ /^[0-9]+$/ && $2 > most { most = $2; place = $1 } END { print place + 0 }' prof.afdo-text)
+case $most in
+2 | 3 | 4 | 5) ;;
+*) fail "the line that runs most often is $most: $(cat prof.afdo-text)" ;;
+esac
+grep -Eq '^ 4(\.[0-9]+)?: step:[1-9][0-9]*$' prof.afdo-text || fail "no inlined step(): $(cat prof.afdo-text)"
+grep -Eq '^  2(\.[0-9]+)?: [1-9][0-9]*$' prof.afdo-text || fail "no line of step(): $(cat prof.afdo-text)"
+
+# clang numbers the file of a unit 0 when it is named as the compiler was given it.
+if command -v clang >/dev/null; then
+    clang -O2 -g -fdebug-info-for-profiling -o program program.c || fail "clang"
+    "$cpprof" record -e cpu --no-subprocesses -o clang.pb.gz -- ./program >/dev/null 2>&1 || fail "record clang's"
+    "$cpprof" convert -o clang.afdo-text clang.pb.gz 2>err || fail "convert clang's: $(cat err)"
+    grep -q '^often:' clang.afdo-text || fail "no often() of clang's: $(cat clang.afdo-text)"
+    clang -O2 -g -fprofile-sample-use=clang.afdo-text -S -emit-llvm -o program.ll program.c 2>err || fail "clang: $(cat err)"
+    grep -q 'function_entry_count' program.ll || fail "clang takes nothing from the profile"
+    build -g
+fi
+
+# Another process has the program at other addresses: its samples are added up with the first one's.
+"$cpprof" record -e cpu --no-subprocesses -o again.pb.gz -- ./program >/dev/null 2>&1 || fail "record again"
+"$cpprof" merge -o two.pb.gz prof.pb.gz again.pb.gz && "$cpprof" convert -o two.afdo-text two.pb.gz 2>err || fail "two: $(cat err)"
+expect_equal "often() in two profiles" 1 "$(grep -c '^often:' two.afdo-text)"
+expect_equal "the most frequent place of two profiles" 1000000 \
+    "$(sed -n 's/^ .*: \([0-9]*\)$/\1/p' two.afdo-text | sort -n | tail -n 1)"
+
+build -g -DOTHER=1 -fno-inline
+refuses "another build" "another build"
+
+build
+"$cpprof" record -e cpu --no-subprocesses -o prof.pb.gz -- ./program >/dev/null 2>&1 || fail "record"
+refuses "no debug information" "no debug information"
+
+"$cpprof" record -e heap --no-subprocesses -o prof.pb.gz -- ./program >/dev/null 2>&1 || fail "record -e heap"
+refuses "a heap profile" "expected a CPU profile, found one of space"
