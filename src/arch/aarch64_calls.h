@@ -92,130 +92,17 @@ static inline bool pp_slot_of_stub(uint32_t adrp, uint32_t load, uintptr_t at, u
     return true;
 }
 
-enum {
-    PP_HAS_EPILOGUES = true,
-    PP_EPILOGUE_BYTES = 4,
-    PP_FIRST_STUB_BYTES = 16 /* from the push to the jump */
-};
+enum { PP_STUB_BYTES = 16 };
 
-/* STP x16, x30, [sp, #-16]!, which no compiler makes. */
-static inline bool pp_stub_pushes(const uint8_t code[PP_EPILOGUE_BYTES])
+/* Whether the instructions before a PC are those of the first stub of a linkage table, up to the jump to the
+ * loader, with STP x16, x30, [sp, #-16]!, which no compiler makes. */
+static inline bool pp_is_after_stub_push(const uint8_t code[PP_STUB_BYTES])
 {
-    return pp_instruction(code) == 0xa9bf7bf0;
-}
-
-/* A load of the frame pointer or the link register from the stack. */
-static inline void pp_epilogue_load(pp_epilogue *e, unsigned reg, int64_t at)
-{
-    if (reg == PP_REG_FP) {
-        e->loads_fp = true;
-        e->fp_at = at;
-    } else if (reg == PP_REG_BX) {
-        e->loads_link = true;
-        e->link_at = at;
+    bool pushed = false;
+    for (size_t i = 0; i < PP_STUB_BYTES; i += 4) {
+        pushed |= pp_instruction(code + i) == 0xa9bf7bf0;
     }
-}
-
-/* LDP and STP, of x, w, d, s and q registers, with SP as the base: moves SP, and notes loads. */
-static inline bool pp_epilogue_pair(pp_epilogue *e, uint32_t i)
-{
-    if ((i & 0x3a0003e0) != 0x280003e0) {
-        return false;
-    }
-    bool is_vector = i >> 26 & 1;
-    unsigned size = is_vector ? 4u << (i >> 30) : 4u << (i >> 31);
-    unsigned form = i >> 23 & 3; /* 1: after, 2: an offset, 3: before */
-    int64_t offset = pp_signed_field(i, 15, 7) * size;
-    int64_t at = e->sp + (form == 1 ? 0 : offset);
-    if ((i >> 22 & 1) != 0 && !is_vector && size == 8) {
-        pp_epilogue_load(e, i & 31, at);
-        pp_epilogue_load(e, i >> 10 & 31, at + 8);
-    }
-    e->sp += form == 1 || form == 3 ? offset : 0;
-    return true;
-}
-
-/* LDR and STR, with SP as the base. */
-static inline bool pp_epilogue_single(pp_epilogue *e, uint32_t i)
-{
-    bool is_load = (i >> 22 & 1) != 0;
-    bool is_vector = i >> 26 & 1;
-    if ((i & 0xffc003e0) == 0xf94003e0) { /* LDR x, [sp, #n] */
-        pp_epilogue_load(e, i & 31, e->sp + (int64_t)(i >> 10 & 0xfff) * 8);
-        return true;
-    }
-    if ((i & 0x3b2007e0) != 0x380007e0) { /* neither [sp], #n nor [sp, #n]! */
-        return false;
-    }
-    int64_t offset = pp_signed_field(i, 12, 9);
-    bool is_before = i >> 11 & 1;
-    if (is_load && !is_vector && i >> 30 == 3) {
-        pp_epilogue_load(e, i & 31, e->sp + (is_before ? offset : 0));
-    }
-    e->sp += offset;
-    return true;
-}
-
-/* ADD and SUB of a number that set SP or the frame pointer, among them MOV to and from SP. */
-static inline pp_epilogue_step pp_epilogue_sum(pp_epilogue *e, uint32_t i)
-{
-    unsigned to = i & 31;
-    unsigned from = i >> 5 & 31;
-    int64_t number = (int64_t)(i >> 10 & 0xfff) << (i >> 22 & 1 ? 12 : 0);
-    number = i >> 30 & 1 ? -number : number;
-    if (to == PP_REG_FP && from == PP_REG_SP) {
-        e->sets_fp = true;
-        e->fp = e->sp + number;
-    } else if (to == PP_REG_SP && from == PP_REG_SP) {
-        e->sp += number;
-    } else if (to == PP_REG_SP && from == PP_REG_FP && e->sets_fp) {
-        e->sp = e->fp + number;
-    } else if (to == PP_REG_SP && from == PP_REG_FP && !e->loads_fp) {
-        e->on_fp = true;
-        e->loads_link = false;
-        e->sp = number;
-    } else if (to == PP_REG_SP) {
-        return PP_EPILOGUE_UNKNOWN;
-    }
-    return PP_EPILOGUE_GOES_ON;
-}
-
-/* NOP, or nothing. */
-static inline bool pp_is_padding(const uint8_t code[PP_EPILOGUE_BYTES])
-{
-    uint32_t i = pp_instruction(code);
-    return i == 0xd503201f || i == 0;
-}
-
-static inline pp_epilogue_step pp_epilogue_next(pp_epilogue *e,
-                                                const uint8_t code[PP_EPILOGUE_BYTES])
-{
-    uint32_t i = pp_instruction(code);
-    if (pp_is_return(code) || (i & 0xffffffdf) == 0xd61f0200) { /* or BR x16, BR x17: a stub's */
-        return PP_EPILOGUE_RETURNS;
-    }
-    if (i >> 26 == 0x05) { /* B */
-        e->distance = pp_signed_field(i, 0, 26) * 4;
-        return PP_EPILOGUE_JUMPS;
-    }
-    if (i >> 24 == 0x54 || (i & 0x7e000000) == 0x34000000) { /* B.cond, CBZ, CBNZ */
-        e->distance = pp_signed_field(i, 5, 19) * 4;
-        return PP_EPILOGUE_BRANCHES;
-    }
-    if ((i & 0x7e000000) == 0x36000000) { /* TBZ, TBNZ */
-        e->distance = pp_signed_field(i, 5, 14) * 4;
-        return PP_EPILOGUE_BRANCHES;
-    }
-    if ((i & 0xbf800000) == 0x91000000) {
-        return pp_epilogue_sum(e, i);
-    }
-    if ((i & 0xff80001f) == 0x9200001f) { /* AND sp, x, #n */
-        return PP_EPILOGUE_UNKNOWN;
-    }
-    if (!pp_epilogue_pair(e, i)) {
-        pp_epilogue_single(e, i);
-    }
-    return PP_EPILOGUE_GOES_ON;
+    return pushed;
 }
 
 enum { PP_JUMP_BYTES = 12 };

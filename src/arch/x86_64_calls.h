@@ -101,27 +101,13 @@ static inline bool pp_is_return(const uint8_t code[PP_RETURN_BYTES])
     return code[0] == 0xc3;
 }
 
-/* Code without CFI is rare, and instructions have no fixed length: no rules are made of epilogues. */
-enum { PP_HAS_EPILOGUES = false, PP_EPILOGUE_BYTES = 1, PP_FIRST_STUB_BYTES = 1 };
+/* The first stub of a linkage table has CFI. */
+enum { PP_STUB_BYTES = 1 };
 
-static inline bool pp_stub_pushes(const uint8_t code[PP_EPILOGUE_BYTES])
+static inline bool pp_is_after_stub_push(const uint8_t code[PP_STUB_BYTES])
 {
     (void)code;
     return false;
-}
-
-static inline bool pp_is_padding(const uint8_t code[PP_EPILOGUE_BYTES])
-{
-    (void)code;
-    return false;
-}
-
-static inline pp_epilogue_step pp_epilogue_next(pp_epilogue *e,
-                                                const uint8_t code[PP_EPILOGUE_BYTES])
-{
-    (void)e;
-    (void)code;
-    return PP_EPILOGUE_UNKNOWN;
 }
 
 enum { PP_JUMP_BYTES = 16 };

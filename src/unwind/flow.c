@@ -3,16 +3,18 @@
  * flow.c: follows instructions to a return, or from a function's begin.
  *
  * Zone: SIGNAL.
- * Tested by: unit.flow, e2e.musl
+ * Tested by: unit.flow, unit.aarch64, e2e.musl
  */
 #include "unwind/flow.h"
 
+#include "arch/calls.h"
 #include "arch/instruction.h"
 #include "arch/registers.h"
 #include "base/compiler.h"
 
 enum {
     WORD = 8,
+    RETURN_SIZE = PP_RETURN_ON_STACK ? WORD : 0, /* what a call pushes */
     STEPS_MAX = 6000, /* instructions in all; a function of musl has some hundred */
     CALL_STEPS = 400, /* instructions of one function that is called */
     CALLS_DEEP = 2,   /* exit calls _Exit */
@@ -251,14 +253,19 @@ static void load(way *w, uint8_t reg, place from)
                                     : word);
 }
 
+static void store(way *w, uint8_t reg, place to)
+{
+    if (reg == PP_REG_FP) {
+        w->pushed_fp = (struct pushed){word_at(to), w->fp};
+    } else if (reg == PP_REG_BX) {
+        w->pushed_bx = (struct pushed){word_at(to), w->bx};
+    }
+}
+
 static void push(way *w, uint8_t reg)
 {
     w->sp = add(w->sp, -WORD);
-    if (reg == PP_REG_FP) {
-        w->pushed_fp = (struct pushed){word_at(w->sp), w->fp};
-    } else if (reg == PP_REG_BX) {
-        w->pushed_bx = (struct pushed){word_at(w->sp), w->bx};
-    }
+    store(w, reg, w->sp);
 }
 
 static void pop(way *w, uint8_t reg)
@@ -283,7 +290,7 @@ static pp_where where_of(place p, const way *w)
         return (pp_where){.kind = PP_WHERE_LOST};
     }
     if (p.is_fp == w->sp.is_fp) {
-        return (pp_where){.kind = PP_WHERE_CFA, .offset = p.offset - w->sp.offset - WORD};
+        return (pp_where){.kind = PP_WHERE_CFA, .offset = p.offset - w->sp.offset - RETURN_SIZE};
     }
     return (pp_where){.kind = PP_WHERE_MEMORY, .reg = register_of(p), .offset = p.offset};
 }
@@ -294,21 +301,27 @@ static bool can_return(const way *w)
     return w->sp.kind == IS && (w->sp.is_fp || w->sp.offset >= 0);
 }
 
+/* What a rule says of bx, which may have the return address. */
+static pp_where *place_of_bx(pp_rule *rule)
+{
+    return PP_RETURN_ON_STACK ? &rule->bx : &rule->ra;
+}
+
 /* The rule of a way that has come to a return. */
 static void write_rule(const way *w, pp_rule *rule)
 {
     *rule = pp_rule_at_entry;
     rule->cfa_reg = register_of(w->sp);
-    rule->cfa_offset = w->sp.offset + WORD;
+    rule->cfa_offset = w->sp.offset + RETURN_SIZE;
     rule->fp = where_of(w->fp, w);
-    rule->bx = where_of(w->bx, w);
+    *place_of_bx(rule) = where_of(w->bx, w);
 }
 
 /* Where the caller's value of a register is: a function changes it only after it has pushed it. */
 static pp_where where_since(place now, const struct pushed *pushed)
 {
     if (pushed->at.kind == AT && !pushed->at.is_fp && pushed->value.kind == SAME) {
-        return (pp_where){.kind = PP_WHERE_CFA, .offset = pushed->at.offset - WORD};
+        return (pp_where){.kind = PP_WHERE_CFA, .offset = pushed->at.offset - RETURN_SIZE};
     }
     return (pp_where){.kind = now.kind == SAME ? PP_WHERE_SAME : PP_WHERE_LOST};
 }
@@ -321,9 +334,9 @@ static bool write_rule_since(const way *w, pp_rule *rule)
     }
     *rule = pp_rule_at_entry;
     rule->cfa_reg = PP_REG_SP;
-    rule->cfa_offset = WORD - w->sp.offset;
+    rule->cfa_offset = RETURN_SIZE - w->sp.offset;
     rule->fp = where_since(w->fp, &w->pushed_fp);
-    rule->bx = where_since(w->bx, &w->pushed_bx);
+    *place_of_bx(rule) = where_since(w->bx, &w->pushed_bx);
     return true;
 }
 
@@ -365,6 +378,15 @@ static step give_up(flow *f)
     return IS_OVER;
 }
 
+static void read_or_write(way *w, const pp_decoded *i)
+{
+    void (*const move)(way *, uint8_t, place) = i->kind == PP_INSTRUCTION_LOAD ? load : store;
+    place first = add(value_of(w, i->base), i->disp);
+    move(w, i->reg, first);
+    move(w, i->second, add(first, WORD));
+    w->sp = add(w->sp, i->moves);
+}
+
 static step take(flow *f)
 {
     way *w = &f->way;
@@ -392,7 +414,8 @@ static step take(flow *f)
         set_register(w, i.reg, add(value_of(w, i.base), i.disp));
         break;
     case PP_INSTRUCTION_LOAD:
-        load(w, i.reg, add(value_of(w, i.base), i.disp));
+    case PP_INSTRUCTION_STORE:
+        read_or_write(w, &i);
         break;
     case PP_INSTRUCTION_LEAVE:
         w->sp = value_of(w, PP_REG_FP);
@@ -448,10 +471,28 @@ static pp_flow_end follow(flow *f, const pp_memory *memory, uintptr_t pc, uintpt
     }
 }
 
+/* The first stub of a linkage table pushes two registers and jumps to the loader. No return tells what it has
+ * pushed. */
+static bool is_rule_of_stub(const pp_memory *memory, uintptr_t pc, pp_rule *rule)
+{
+    uint8_t code[PP_STUB_BYTES];
+    if (PP_RETURN_ON_STACK || !pp_memory_copy(memory, code, pc - sizeof code, sizeof code) ||
+        !pp_is_after_stub_push(code)) {
+        return false;
+    }
+    *rule = pp_rule_at_entry;
+    rule->cfa_offset = 2 * WORD;
+    rule->ra = (pp_where){.kind = PP_WHERE_CFA, .offset = -WORD};
+    return true;
+}
+
 PP_COLD_PATH pp_flow_end pp_flow_rule(const pp_memory *memory, uintptr_t pc, void *space,
                                       pp_rule *rule)
 {
     flow *f = space;
+    if (is_rule_of_stub(memory, pc, rule)) {
+        return PP_FLOW_RETURNS;
+    }
     pp_flow_end end = follow(f, memory, pc, pc);
     if (end == PP_FLOW_RETURNS) {
         write_rule(&f->way, rule);

@@ -2,7 +2,7 @@
  *
  * flow.h: the rule of a PC in code without call-frame information, from the code itself.
  *
- * musl is built without unwind tables, and so is some assembler. This code follows the instructions
+ * musl is built without unwind tables, and so is some assembler (on aarch64 libcrypto's, and linkage stubs). This code follows the instructions
  * from the PC to a return, as the processor would, and adds up what they do to the stack pointer:
  *
  *   pc:  call  *%rax            a call leaves sp where it was
@@ -11,6 +11,8 @@
  *        add   $24, %rsp        sp + 24
  *        pop   %rbx             rbx is at sp + 24; sp + 32
  *        ret                    the return address is at sp + 32: CFA = sp + 40
+ *
+ * Where a call leaves the return address in a register, the place of that register is followed likewise.
  *
  * Compiled code leaves a function in the same state on all ways, so one is enough. A way ends at a call
  * that never returns (exit, abort): what follows it may be another function. So the code that is

@@ -15,7 +15,6 @@
 #include "base/compiler.h"
 #include "modules/endings.h"
 #include "modules/loader.h"
-#include "unwind/epilogue.h"
 #include "unwind/flow.h"
 #include "unwind/pushes.h"
 #include "unwind/rule_cache.h"
@@ -280,7 +279,7 @@ PP_COLD_PATH static pp_reason leave_without_rule(pp_frame *f, pp_reason why)
 {
     pp_reason result = why;
     pp_module module;
-    if (!f->exact && is_signal_restorer(f, f->pc)) {
+    if (is_in_restorer(f)) {
         return leave_signal_frame(f); /* a restorer without CFI: musl's */
     }
     if (pp_target_is_entry_code(f->target, pp_frame_instruction(f))) {
@@ -419,8 +418,8 @@ PP_COLD_PATH static void compute_rule_of_code(pp_frame *f)
     pp_walk_space *space = f->space;
     bool permanent = space->rule.permanent;
     if ((space->rule.why != PP_NO_TABLES && space->rule.why != PP_NOT_COVERED) ||
-        pp_target_is_start(f->target, f->pc) ||
-        (!f->exact && (is_signal_restorer(f, f->pc) || is_no_return_address(f, f->pc)))) {
+        pp_target_is_start(f->target, f->pc) || is_in_restorer(f) ||
+        (!f->exact && is_no_return_address(f, f->pc))) {
         return;
     }
     _Static_assert(sizeof space->cfi >= PP_FLOW_SPACE, "it works in the memory of CFI");
@@ -473,12 +472,6 @@ static inline __attribute__((always_inline)) bool compute_rule(pp_frame *f)
     }
     if (pp_rule_may_be_signal(&space->rule) && is_in_restorer(f)) {
         space->rule.kind = PP_RULE_SIGNAL;
-    }
-    if (space->rule.kind == PP_RULE_NONE && !is_in_restorer(f) &&
-        !pp_target_is_entry_code(f->target, pc)) {
-        _Static_assert(sizeof space->cfi >= PP_EPILOGUE_SPACE, "it works in the memory of CFI");
-        pp_epilogue_rule(pp_target_memory(f->target), pc, &space->cfi, &space->rule);
-        pp_cfi_open(&space->cfi);
     }
     return true;
 }

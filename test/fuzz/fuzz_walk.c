@@ -20,7 +20,7 @@
  * Sources: src/unwind/stack_memory.c src/unwind/stack_memo.c src/sys/safe_read.c
  * Sources: src/modules/loader.c src/modules/loader_state_glibc.c
  * Sources: src/unwind/pushes.c src/unwind/own_frames.c src/unwind/explain.c src/modules/own_code.c
- * Sources: src/unwind/epilogue.c src/unwind/flow.c src/arch/x86_64_instruction.c
+ * Sources: src/unwind/flow.c src/arch/x86_64_instruction.c
  * Sources: src/base/text.c
  * Sources: src/sys/apart.c src/sys/own_threads.c src/arch/x86_64_apart.S
  * Seeds: real call-frame information (seeds.c), and rare rules, ends and signal frames.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_aarch64.c: what src/arch/ knows of aarch64, and rules of code without CFI (unwind/epilogue.c).
+ * test_aarch64.c: what src/arch/ knows of aarch64, and rules of code without CFI (unwind/flow.c).
  *
  * Architecture: aarch64
  *
@@ -19,7 +19,7 @@
 #include "kinds/heap/live_filter.h"
 #include "kinds/heap/live_table.h"
 #include "modules/modules.h"
-#include "unwind/epilogue.h"
+#include "unwind/flow.h"
 #include "unwind/walk.h"
 
 #include "pprof.h"
@@ -153,11 +153,11 @@ static uint32_t text[128];
 
 static pp_rule rule_at(size_t instruction, const uint32_t *code, size_t count)
 {
-    static uint64_t space[PP_EPILOGUE_SPACE / sizeof(uint64_t)];
+    static uint64_t space[PP_FLOW_SPACE / sizeof(uint64_t)];
     pp_rule rule = {.kind = PP_RULE_NONE};
     memset(text, 0, sizeof text);
     memcpy(text, code, count * sizeof *code);
-    pp_epilogue_rule(NULL, (uintptr_t)&text[instruction], space, &rule);
+    pp_flow_rule(NULL, (uintptr_t)&text[instruction], space, &rule);
     return rule;
 }
 
@@ -247,6 +247,58 @@ static void loops_and_other_ways_out_are_passed(void **state)
     assert_rule(RULE(3, code), PP_REG_SP, 64, 0, 0);
     assert_int_equal(RULE(0, endless).kind, PP_RULE_NONE);
     assert_int_equal(RULE(0, elsewhere).kind, PP_RULE_NONE);
+}
+
+static void prologues_that_come_first_are_undone(void **state)
+{
+    (void)state;
+    static const uint32_t code[] = {
+        0xf94006be, /* 0 ldr x30, [x21, #8]: of no stack */
+        0xd10103ff, /* 1 sub sp, sp, #64 */
+        0xa9017bfd, /* 2 stp x29, x30, [sp, #16] */
+        0x910043fd, /* 3 add x29, sp, #16 */
+        0xd53bd053, /* 4 mrs x19, tpidr_el0 */
+        0xa9417bfd, /* 5 ldp x29, x30, [sp, #16] */
+        0x910103ff, /* 6 add sp, sp, #64 */
+        0xd65f03c0, /* 7 ret */
+    };
+    assert_rule(RULE(1, code), PP_REG_SP, 0, 0, 0);
+    assert_rule(RULE(2, code), PP_REG_SP, 64, 0, 0);
+    assert_rule(RULE(3, code), PP_REG_SP, 64, -48, -40);
+    assert_rule(RULE(5, code), PP_REG_SP, 64, -48, -40);
+    assert_rule(RULE(6, code), PP_REG_SP, 64, 0, 0);
+}
+
+static void a_call_that_never_returns_ends_a_way(void **state)
+{
+    (void)state;
+    static const uint32_t code[] = {
+        0xb4000040, /* 0 cbz x0, 2 */
+        0x94000004, /* 1 bl 5 */
+        0xa8c27bfd, /* 2 ldp x29, x30, [sp], #32 */
+        0xd65f03c0, /* 3 ret */
+        0x00000000, /* 4 udf */
+        0xd4200000, /* 5 brk: the function that is called */
+    };
+    static const uint32_t vectors[] = {0x0420503f, 0xd65f03c0}; /* addvl sp, x0, #1 */
+    assert_rule(RULE(0, code), PP_REG_SP, 32, -32, -24);
+    assert_int_equal(RULE(1, code).kind, PP_RULE_NONE);
+    assert_int_equal(RULE(0, vectors).kind, PP_RULE_NONE);
+}
+
+static void the_first_stub_of_a_linkage_table_has_two_words(void **state)
+{
+    (void)state;
+    static const uint32_t code[] = {
+        0xa9bf7bf0, /* stp x16, x30, [sp, #-16]! */
+        0xb0000090, /* adrp x16 */
+        0xf947fa11, /* ldr x17, [x16, #4080] */
+        0x913fc210, /* add x16, x16, #4080 */
+        0xd61f0220, /* br x17 */
+    };
+    for (size_t i = 1; i <= 4; i++) {
+        assert_rule(RULE(i, code), PP_REG_SP, 16, 0, -8);
+    }
 }
 
 /* ---- tags ---- */
@@ -351,6 +403,9 @@ int main(void)
         cmocka_unit_test(each_instruction_of_a_function_has_its_frame),
         cmocka_unit_test(frame_pointers_and_other_registers_count),
         cmocka_unit_test(loops_and_other_ways_out_are_passed),
+        cmocka_unit_test(prologues_that_come_first_are_undone),
+        cmocka_unit_test(a_call_that_never_returns_ends_a_way),
+        cmocka_unit_test(the_first_stub_of_a_linkage_table_has_two_words),
         cmocka_unit_test(blocks_are_known_by_any_tag),
         cmocka_unit_test(callers_are_found_to_the_end),
         cmocka_unit_test(what_is_written_after_a_landing_holds_at_it),
