@@ -180,17 +180,18 @@ static void write_signal(const siginfo_t *info, const void *context, pprof_write
 static void write_registers(const void *context, pprof_writer writer)
 {
     static const char spaces[] = "       "; /* the longest name has six letters */
-    pp_text text = PP_TEXT_INIT;
-    pp_text_add(&text, "\n");
+    writer.write(writer.ctx, "\n", 1);
     for (unsigned i = 0; i < PP_SHOWN_REGISTERS; i++) {
+        pp_text text =
+            PP_TEXT_INIT; /* for one line: on aarch64 all of them are longer than a text */
         uint64_t value = 0;
         const char *name = pp_shown_register(i, context, &value);
         pp_text_add(&text, name);
         pp_text_add(&text, spaces + strlen(name));
         add_hex(&text, value);
         pp_text_add(&text, "\n");
+        writer.write(writer.ctx, text.data, text.length);
     }
-    writer.write(writer.ctx, text.data, text.length);
 }
 
 /* ---- the stacks ---- */
