@@ -35,6 +35,18 @@ enum {
     WAIT_ROUNDS = 20000
 };
 
+/* What the kernel leaves between the handler's stack and the context; and code that keeps a frame pointer, calls what its
+ * first argument names, and returns. */
+#if defined(__x86_64__)
+enum { BELOW_CONTEXT = sizeof(uintptr_t) }; /* the address of the restorer */
+/* push %rbp; mov %rsp,%rbp; call *%rdi; pop %rbp; ret */
+static const uint8_t made_code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
+#elif defined(__aarch64__)
+enum { BELOW_CONTEXT = sizeof(siginfo_t) };
+/* stp x29, x30, [sp, #-16]!; mov x29, sp; blr x0; ldp x29, x30, [sp], #16; ret */
+static const uint32_t made_code[] = {0xa9bf7bfd, 0x910003fd, 0xd63f0000, 0xa8c17bfd, 0xd65f03c0};
+#endif
+
 static const uint64_t paint = UINT64_C(0x5a17c0ffee5a17c0);
 static const uint64_t signal_bit = UINT64_C(1) << (PP_SAMPLING_SIGNAL - 1);
 
@@ -71,11 +83,10 @@ static void remember(int number, siginfo_t *info, void *context)
     seen_count = 1;
 }
 
-/* The kernel's frame begins with the address of the restorer, and the context follows it. */
 static void note_entry(int number, siginfo_t *info, void *context)
 {
     (void)number, (void)info;
-    entry_sp = (uintptr_t)context - sizeof(uintptr_t);
+    entry_sp = (uintptr_t)context - BELOW_CONTEXT;
 }
 
 /* ---- one strike ---- */
@@ -142,15 +153,15 @@ static void strike_below_signal_frame(void)
     raise(SIGUSR1);
 }
 
-/* Code that no module owns: push %rbp; mov %rsp,%rbp; call *%rdi; pop %rbp; ret */
+/* Code that no module owns. */
 static void strike_below_made_code(void)
 {
-    static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
     void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) {
         return;
     }
-    memcpy(page, code, sizeof code);
+    memcpy(page, made_code, sizeof made_code);
+    __builtin___clear_cache(page, (char *)page + sizeof made_code);
     if (mprotect(page, 4096, PROT_READ | PROT_EXEC) == 0) {
         ((void (*)(void (*)(void)))(uintptr_t)page)(strike);
     }

@@ -43,6 +43,9 @@ enum {
  * are loaded at the start come after, and a reserve for others. */
 #define PP_ABOVE_CONTROL_BLOCK (64 * 1024)
 
+/* What the handler of a sample needs of a stack at most (bench/handler_stack). */
+#define PP_HANDLER_STACK_BYTES 1280
+
 typedef struct pp_registers {
     uintptr_t r[PP_REG_COUNT]; /* r[PP_REG_PC] is the PC */
 } pp_registers;

@@ -11,6 +11,7 @@
  *   pp_register_name()                   the name of a register, by its DWARF number
  *   PP_CALL_CLOBBERED, PP_ADDRESS_BITS, PP_RED_ZONE, PP_ABOVE_CONTROL_BLOCK
  *                                        what the ABI, the processor and libc guarantee
+ *   PP_HANDLER_STACK_BYTES               what the handler of a sample needs of a stack
  *   PP_CODE_SHIFT                        the binary logarithm of the alignment of instructions
  *   PP_RETURN_ON_STACK                   whether a call leaves the return address on the stack; else
  *                                        it is in the register PP_REG_BX

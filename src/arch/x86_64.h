@@ -43,6 +43,9 @@ enum {
  * bytes; musl's is smaller). */
 #define PP_ABOVE_CONTROL_BLOCK 4096
 
+/* What the handler of a sample needs of a stack at most (bench/handler_stack). */
+#define PP_HANDLER_STACK_BYTES 1024
+
 typedef struct pp_registers {
     uintptr_t r[PP_REG_COUNT]; /* r[PP_REG_PC] is the PC */
 } pp_registers;

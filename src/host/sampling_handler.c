@@ -118,7 +118,7 @@ PP_COLD_PATH static void pass_on(int signal, siginfo_t *info, void *context)
 bool pp_sampling_has_room(const void *ucontext)
 {
     const ucontext_t *context = ucontext;
-    enum { ROOM = 1024 + 256 }; /* what a sample needs (bench/handler_stack), and a margin */
+    enum { ROOM = PP_HANDLER_STACK_BYTES + 256 }; /* what a sample needs, and a margin */
     uintptr_t left = (uintptr_t)context - (uintptr_t)context->uc_stack.ss_sp;
     return left >= context->uc_stack.ss_size || left >= ROOM;
 }

@@ -6,8 +6,6 @@
  * Holds for optimised builds; sanitizers and -O0 have their own idea of a frame.
  *
  * Sources: bench/inside/handler_depth.c
- *
- * Architecture: x86_64
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,10 +15,11 @@
 #include <cmocka.h>
 
 #include "../../bench/inside/handler_depth.h"
+#include "arch/registers.h"
 
 #include <string.h>
 
-enum { BOUND_BYTES = 1024 };
+enum { BOUND_BYTES = PP_HANDLER_STACK_BYTES };
 
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 static const int optimised = 1;
