@@ -11,7 +11,7 @@
 "$linked/bereft" first "$work"
 expect_contains "threads" thread.txt "thread profile: total 2"
 expect_contains "the stack of a thread that waits" thread.txt "	waits_in_poll+0x"
-expect_contains "a name that has to be quoted" dump.txt ' "\"a\nname\x1b" [poll]:'
+expect_contains "a name that has to be quoted" dump.txt ' "\"a\nname\x1b" ['
 expect_contains "standard error" fd.txt "	pprof_earlier_descriptor+0x"
 for file in thread.txt fd.txt heap.txt values.txt; do
     expect_contains "the maps in $file" "$file" "[stack]"
