@@ -12,6 +12,10 @@ victim=$victims/explained
 # thread_of FILE NAME: its lines.
 thread_of() { awk -v name="\"$2\"" '/^thread / { on = $3 == name } on && NF' "$1"; }
 
+# The names of registers.
+sp=rsp fp=rbp
+! readelf -h "$library" | grep -q AArch64 || sp=sp fp=x29
+
 # find_rule NAME: where the FDE of the function begins and ends, and the CFA at its call, as readelf shows them: $first,
 # $limit, $cfa.
 find_rule() {
@@ -30,14 +34,14 @@ find_rule() {
 expect_explained() {
     thread_of "$1" "$2" >"$2.lines"
     expect_contains "$2" "$2.lines" "stack ends early: $3"
-    expect_contains "$2" "$2.lines" "registers there: rsp 0x"
+    expect_contains "$2" "$2.lines" "registers there: $sp 0x"
 }
 
 # expect_rule NAME: the rule in its lines is that of readelf.
 expect_rule() {
     find_rule "$1"
     expect_contains "the rule of $1" "$1.lines" \
-        "the FDE of 0x$first-0x$limit says: CFA = $cfa, return address at CFA-8, rbp unchanged, rbx unchanged"
+        "the FDE of 0x$first-0x$limit says: CFA = $cfa, return address at CFA-8, $fp unchanged, "
 }
 
 "$victim" >victim.out &
@@ -47,7 +51,7 @@ wait_until has_line victim.out ready
 everybody_waits() { # all threads have got to where they stay, and have their stacks
     "$cpprof" dump -p "$process" --explain >explained 2>explained.err || fail "dump: $(cat explained.err)"
     expect_equal "threads" 6 "$(grep -c '^thread ' explained)"
-    [ "$(grep -c '\[pause\]:$' explained)" = 6 ]
+    [ "$(grep -cE '\[(pause|ppoll)\]:$' explained)" = 6 ] # what pause() calls where the kernel has no pause
 }
 wait_until everybody_waits
 expect_equal "stacks that are explained" 5 "$(grep -c '^stack ends early: ' explained)"
