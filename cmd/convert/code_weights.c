@@ -2,10 +2,10 @@
  *
  * code_weights.c: see code_weights.h.
  *
- *   leaves of the samples, by mapping and address
+ *   addresses of the stacks, by mapping, with the samples of which each is the leaf
  *     -> debug information -> extents of their functions -> each byte -> debug information -> parts
  *
- * Owns: the leaves and the extents, for the length of a call.
+ * Owns: the addresses, the calls and the extents, for the length of a call.
  * Tested by: e2e.cpprof_pgo
  */
 #include "convert/code_weights.h"
@@ -29,8 +29,17 @@ typedef struct leaf {
     int64_t value;
 } leaf;
 
+/* Two addresses of one mapping, one above the other on stacks. */
+typedef struct call {
+    uint32_t mapping;
+    uint64_t address; /* in the instruction that calls */
+    uint64_t callee;
+    int64_t value;
+} call;
+
 typedef struct extent {
     uint64_t entry, limit;
+    const char *name;
 } extent;
 
 /* The functions of one mapping. */
@@ -40,6 +49,8 @@ typedef struct collector {
     uint32_t mapping;
     const leaf *leaves; /* of the mapping, by address */
     size_t leaf_count;
+    const call *calls; /* those that are left, by mapping and address */
+    size_t call_count;
     extent *extents;
     size_t extent_count, extent_room;
     uint64_t *addresses; /* BATCH of them */
@@ -72,7 +83,7 @@ static uint32_t count_type(const cp_report *report)
     return report->value_index;
 }
 
-/* The sampled addresses, each once, in order. */
+/* The addresses on stacks, each once, in order. Those that are no leaf have the value 0. */
 static size_t list_leaves(const cp_report *report, leaf *leaves)
 {
     const cp_profile *profile = report->profile;
@@ -81,11 +92,11 @@ static size_t list_leaves(const cp_report *report, leaf *leaves)
 
     for (uint32_t i = 0; i < profile->sample_count; i++) {
         const cp_sample *sample = &profile->samples[i];
-        int64_t value = sample->values[type];
 
-        if (value > 0 && sample->location_count) {
-            const cp_location *location = &profile->locations[sample->locations[0]];
-            leaves[count++] = (leaf){location->mapping, location->address, value};
+        for (uint32_t j = 0; j < sample->location_count && sample->values[type] > 0; j++) {
+            const cp_location *location = &profile->locations[sample->locations[j]];
+            leaves[count++] =
+                (leaf){location->mapping, location->address, j ? 0 : sample->values[type]};
         }
     }
     qsort(leaves, count, sizeof *leaves, by_address);
@@ -99,6 +110,48 @@ static size_t list_leaves(const cp_report *report, leaf *leaves)
     return kept;
 }
 
+static size_t frames_of(const cp_profile *profile)
+{
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        count += profile->samples[i].location_count;
+    }
+    return count;
+}
+
+static int by_call(const void *left, const void *right)
+{
+    const call *a = left, *b = right;
+
+    if (a->mapping != b->mapping) {
+        return a->mapping < b->mapping ? -1 : 1;
+    }
+    return (a->address > b->address) - (a->address < b->address);
+}
+
+static size_t list_calls(const cp_report *report, call *calls)
+{
+    const cp_profile *profile = report->profile;
+    uint32_t type = count_type(report);
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        const cp_sample *sample = &profile->samples[i];
+
+        for (uint32_t j = 1; j < sample->location_count && sample->values[type] > 0; j++) {
+            const cp_location *callee = &profile->locations[sample->locations[j - 1]];
+            const cp_location *caller = &profile->locations[sample->locations[j]];
+            if (callee->mapping == caller->mapping) {
+                calls[count++] =
+                    (call){caller->mapping, caller->address, callee->address, sample->values[type]};
+            }
+        }
+    }
+    qsort(calls, count, sizeof *calls, by_call);
+    return count;
+}
+
 /* ---- extents ---- */
 
 static void take_extent(void *context, const pprof_dwarf_place *place)
@@ -110,7 +163,9 @@ static void take_extent(void *context, const pprof_dwarf_place *place)
         return;
     }
     c->extents = cp_heap_grow(c->extents, c->extent_count, &c->extent_room, sizeof *c->extents);
-    c->extents[c->extent_count++] = (extent){place->entry, place->limit};
+    const char *name = place->functions[place->count - 1].name;
+    c->extents[c->extent_count++] = (extent){
+        place->entry, place->limit, name ? cp_pool_copy(&c->code->pool, name, strlen(name)) : NULL};
 }
 
 static int by_entry(const void *left, const void *right)
@@ -221,6 +276,48 @@ static int64_t samples_at(collector *c, uint64_t address)
                : 0;
 }
 
+/* The name of the function that has the address; NULL: not known. */
+static const char *function_at(const collector *c, uint64_t address)
+{
+    size_t lo = 0, hi = c->extent_count; /* the first extent above the address */
+
+    while (lo < hi) {
+        size_t middle = lo + (hi - lo) / 2;
+        if (c->extents[middle].entry <= address) {
+            lo = middle + 1;
+        } else {
+            hi = middle;
+        }
+    }
+    return lo && address < c->extents[lo - 1].limit ? c->extents[lo - 1].name : NULL;
+}
+
+static void take_target(cp_code *code, cp_code_part *part, const char *name, int64_t samples)
+{
+    cp_code_target **target = &part->targets;
+
+    while (*target && strcmp((*target)->name, name) != 0) {
+        target = &(*target)->next;
+    }
+    if (!*target) {
+        *target = CP_POOL_ARRAY(&code->pool, cp_code_target, 1);
+        (*target)->name = name;
+    }
+    (*target)->samples += samples;
+}
+
+/* What the instruction at the address calls. Addresses ascend. */
+static void take_calls(collector *c, cp_code_part *part, uint64_t address)
+{
+    for (; c->call_count && c->calls->mapping == c->mapping && c->calls->address <= address;
+         c->calls++, c->call_count--) {
+        const char *name = c->calls->address == address ? function_at(c, c->calls->callee) : NULL;
+        if (name) {
+            take_target(c->code, part, name, c->calls->value);
+        }
+    }
+}
+
 static void take_byte(void *context, const pprof_dwarf_place *place)
 {
     collector *c = context;
@@ -243,6 +340,7 @@ static void take_byte(void *context, const pprof_dwarf_place *place)
     cp_code_part *part = part_of(c->code, function, place_in(&place->functions[0]));
     part->samples += samples;
     part->bytes++;
+    take_calls(c, part, address);
 }
 
 /* ---- mappings ---- */
@@ -302,12 +400,15 @@ static int collect_mapping(collector *c)
 /* Returns what finding lines returned for the mapping with most of the samples, the largest. */
 static int collect_all(collector *c, uint32_t *largest)
 {
-    uint32_t samples = c->report->profile->sample_count;
-    leaf *leaves = cp_heap_alloc((size_t)samples + 1, sizeof *leaves);
+    size_t frames = frames_of(c->report->profile);
+    leaf *leaves = cp_heap_alloc(frames + 1, sizeof *leaves);
+    call *calls = cp_heap_alloc(frames + 1, sizeof *calls);
     size_t count = list_leaves(c->report, leaves);
     int64_t most = 0;
     int why = 0;
 
+    c->calls = calls;
+    c->call_count = list_calls(c->report, calls);
     for (size_t first = 0, end; first < count; first = end) {
         int64_t sum = 0;
 
@@ -317,6 +418,9 @@ static int collect_all(collector *c, uint32_t *largest)
         c->mapping = leaves[first].mapping;
         c->leaves = &leaves[first];
         c->leaf_count = end - first;
+        for (; c->call_count && c->calls->mapping < c->mapping; c->calls++) {
+            c->call_count--;
+        }
         int error = c->mapping == CP_NO_MAPPING ? -ENODATA : collect_mapping(c);
         if (c->mapping != CP_NO_MAPPING && sum > most) {
             most = sum;
@@ -324,6 +428,7 @@ static int collect_all(collector *c, uint32_t *largest)
             why = error;
         }
     }
+    free(calls);
     free(leaves);
     return why;
 }

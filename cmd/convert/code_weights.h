@@ -12,6 +12,8 @@
  * discriminator, which tells several parts of a line apart. So a profile holds when code around the function
  * has changed.
  *
+ * Whole stacks tell what is called from a place, also through pointers.
+ *
  * Where an address is read as it was sampled: only samples with addresses count, and only of files that are
  * of the build that was profiled.
  *
@@ -33,10 +35,18 @@ typedef struct cp_code_place {
     uint32_t discriminator;
 } cp_code_place;
 
+/* A function that was called from a place, by the samples that were taken while the call was on the stack. */
+typedef struct cp_code_target {
+    const char *name;
+    int64_t samples;
+    struct cp_code_target *next;
+} cp_code_target;
+
 typedef struct cp_code_part {
     cp_code_place place;
     int64_t samples;
     uint64_t bytes;
+    cp_code_target *targets; /* so it has run, maybe without a sample of its own */
 } cp_code_part;
 
 typedef struct cp_code_function {

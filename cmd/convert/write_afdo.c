@@ -4,7 +4,7 @@
  *
  *   main:18400:120          function: all its counts: how often it is entered
  *    4: 534                 line from the function's first one: how often it runs
- *    4.2: 30                the line's part with discriminator 2
+ *    4.2: 30 next:20 end:10 the line's part with discriminator 2, and what it calls how often
  *    10: inlined:1000       an inlined function, with all its counts
  *     1: 1000
  *
@@ -94,9 +94,14 @@ static void go_to(writer *w, const cp_code_function *function)
     w->mean = (double)function->samples / bytes_of(function);
 }
 
+static bool has_run(const cp_code_part *part)
+{
+    return part->samples > 0 || part->targets;
+}
+
 static double rate(const writer *w, const cp_code_part *part)
 {
-    if (part->samples <= 0) {
+    if (!has_run(part)) {
         return 0;
     }
     return ((double)part->samples + PRIOR_BYTES * w->mean) / ((double)part->bytes + PRIOR_BYTES) *
@@ -118,12 +123,12 @@ static double highest_rate(const writer *w, const cp_code_function *function)
 
 static uint64_t count_of(const writer *w, const cp_code_part *part)
 {
-    return part->samples > 0 ? (uint64_t)fmax(1, round(rate(w, part) * w->scale)) : 0;
+    return has_run(part) ? (uint64_t)fmax(1, round(rate(w, part) * w->scale)) : 0;
 }
 
 static bool is_known(const writer *w, const cp_code_part *part)
 {
-    return part->samples > 0 || w->mean * (double)part->bytes >= SURE;
+    return has_run(part) || w->mean * (double)part->bytes >= SURE;
 }
 
 static uint64_t total(const writer *w, const cp_code_function *function)
@@ -190,6 +195,21 @@ static void put_place(const writer *w, cp_code_place place, int depth)
     fputs(": ", w->out);
 }
 
+/* The functions that are called there, by their shares of the place's count. */
+static void put_targets(const writer *w, const cp_code_part *part)
+{
+    double sum = 0;
+
+    for (const cp_code_target *t = part->targets; t; t = t->next) {
+        sum += (double)t->samples;
+    }
+    for (const cp_code_target *t = part->targets; t; t = t->next) {
+        double share = (double)t->samples / sum * (double)count_of(w, part);
+        fprintf(w->out, " %.*s:%" PRIu64, name_length(t->name), t->name,
+                (uint64_t)fmax(1, round(share)));
+    }
+}
+
 static void put_function(const writer *w, const cp_code_function *function, int depth)
 {
     cp_code_part *parts = function->parts;
@@ -198,7 +218,9 @@ static void put_function(const writer *w, const cp_code_function *function, int 
     for (size_t i = 0; i < function->part_count; i++) {
         if (is_known(w, &parts[i])) {
             put_place(w, parts[i].place, depth);
-            fprintf(w->out, "%" PRIu64 "\n", count_of(w, &parts[i]));
+            fprintf(w->out, "%" PRIu64, count_of(w, &parts[i]));
+            put_targets(w, &parts[i]);
+            putc('\n', w->out);
         }
     }
     for (const cp_code_function *f = function->inlined; f; f = f->next) {
