@@ -106,7 +106,7 @@ static void add_stacks(reader *r)
     DIR *folder = opendir(path);
     struct dirent *entry = NULL;
     while (folder != NULL && (entry = readdir(folder)) != NULL && r->thread_count < r->capacity) {
-        int tid = atoi(entry->d_name);
+        int tid = (int)strtol(entry->d_name, NULL, 10);
         if (tid > 0) {
             add_stack(r, tid);
         }

@@ -34,7 +34,8 @@ enum {
     COUNTERS_BYTES = 1 << 20, /* by which the kernel's counters may be off */
     ENTRIES_BYTES = 1024,
     OWN_SPANS = 1024, /* more than base/memory.c lists */
-    SOME = 64         /* for what comes while it is counted */
+    SOME = 64,        /* for what comes while it is counted */
+    THREE_LISTS = 3 * SOME
 };
 
 typedef struct pass {
@@ -90,13 +91,12 @@ static void add_mappings(pass *p)
     }
 }
 
-static int add_arenas(pass *p, const pp_libc_arenas *found)
+static void add_arenas(pass *p, const pp_libc_arenas *found)
 {
     for (size_t i = 0; i < found->count; i++) {
         add_span(p, found->spans[i].start, found->spans[i].limit, found->spans[i].holder,
                  found->spans[i].who);
     }
-    return 0;
 }
 
 /* ---- stacks of threads ---- */
@@ -269,7 +269,7 @@ static int find_owners(pass *p)
                     : 0;
     p->reading->arenas = arenas.arenas;
     p->span_capacity =
-        OWN_SPANS + pp_mapping_ranges_count() + arenas.count + pp_tasks_count() + 3 * SOME;
+        OWN_SPANS + pp_mapping_ranges_count() + arenas.count + pp_tasks_count() + THREE_LISTS;
     p->spans = pp_arena_array(p->arena, p->span_capacity, sizeof *p->spans);
     if (error != 0 || p->spans == NULL) {
         return -ENOMEM;
