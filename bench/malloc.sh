@@ -5,7 +5,8 @@
 # workloads are described in malloc.c.
 #
 #   off, on      glibc's allocator with libpprof: preloaded and not asked for anything; at 512 KiB
-#   over_*       the same under jemalloc
+#   over_*       the same under jemalloc, which $PPROF_JEMALLOC may name
+#   hooks        the same with jemalloc's profiler active, whose samples libpprof takes (5.3.1 or later, built with it)
 #   ratio        the time over that of the same allocator without a profiler; the median over rounds, in
 #                each of which all variants run once, every second round in reverse. Each workload is a
 #                process of its own: a heap that another one has filled answers calloc differently, and
@@ -15,7 +16,7 @@ set -eu
 
 PATH=$PATH:/sbin
 find_library() { ldconfig -p | sed -n "s|.*$1.* => ||p" | head -n 1; }
-jemalloc=$(find_library 'libjemalloc\.so\.2')
+jemalloc=${PPROF_JEMALLOC:-$(find_library 'libjemalloc\.so\.2')}
 tcmalloc=$(find_library 'libtcmalloc\.so\.4')
 [ -n "$jemalloc" ] || echo "# not installed: jemalloc (libjemalloc.so.2)"
 [ -n "$tcmalloc" ] || echo "# not installed: tcmalloc (libtcmalloc.so.4)"
@@ -38,6 +39,8 @@ run_variant() {
 
 variants="glibc.bare glibc.off glibc.on"
 [ -z "$jemalloc" ] || variants="$variants jemalloc.bare jemalloc.own jemalloc.off jemalloc.on"
+# The name of a variable: what has it has such hooks.
+! grep -qs prof_sample_free "$jemalloc" || variants="$variants jemalloc.hooks"
 [ -z "$tcmalloc" ] || variants="$variants tcmalloc.bare tcmalloc.own"
 
 variant_environment() {
@@ -50,6 +53,7 @@ variant_environment() {
     jemalloc.own) echo "LD_PRELOAD=$jemalloc MALLOC_CONF=prof:true,lg_prof_sample:19" ;;
     jemalloc.off) echo "LD_PRELOAD=$LIBRARY:$jemalloc" ;;
     jemalloc.on) echo "LD_PRELOAD=$LIBRARY:$jemalloc $on" ;;
+    jemalloc.hooks) echo "LD_PRELOAD=$LIBRARY:$jemalloc MALLOC_CONF=prof:true,lg_prof_sample:19 $on" ;;
     tcmalloc.bare) echo "LD_PRELOAD=$tcmalloc" ;;
     tcmalloc.own) echo "LD_PRELOAD=$tcmalloc TCMALLOC_SAMPLE_PARAMETER=524288" ;;
     esac
@@ -121,6 +125,8 @@ awk "$(cat "$(dirname "$0")/statistics.awk")"'
             ratio("under_jemalloc_off", "pprof", "jemalloc.off", "jemalloc.bare", name)
             ratio("under_jemalloc_on", "pprof", "jemalloc.on", "jemalloc.bare", name)
             ratio("under_jemalloc_on", "jemalloc", "jemalloc.own", "jemalloc.bare", name)
+            ratio("under_jemalloc_hooks", "pprof", "jemalloc.hooks", "jemalloc.bare", name)
+            ratio("under_jemalloc_hooks_over_own", "pprof", "jemalloc.hooks", "jemalloc.own", name)
             ns("glibc", "glibc.bare", name)
             ns("pprof", "glibc.on", name)
             ns("jemalloc", "jemalloc.own", name)

@@ -135,6 +135,11 @@ bool pp_heap_has_all(void)
            !__atomic_load_n(&sampler.missed, __ATOMIC_RELAXED);
 }
 
+void pp_heap_note_missed(void)
+{
+    __atomic_store_n(&sampler.missed, true, __ATOMIC_RELAXED);
+}
+
 bool pp_heap_rate_is_known(void)
 {
     return __atomic_load_n(&sampler.generation, __ATOMIC_RELAXED) != FIRST_GENERATION;
@@ -201,23 +206,25 @@ pp_heap_block pp_heap_find_block(uintptr_t kind, uint64_t size, uint64_t rate,
 }
 
 /* If the address has a record, the program freed that block without calling a hook. */
-static void forget_stale(uintptr_t address)
+static bool forget_stale(uintptr_t address)
 {
     uint64_t record = pp_heap_detach(address);
     if (record != 0) {
         pp_memory_probe_free(address);
         pp_heap_freed(record);
     }
+    return record != 0;
 }
 
-void pp_heap_record(uintptr_t address, uint64_t size, uint64_t rate, const pp_caller *caller)
+bool pp_heap_record_by(uintptr_t address, uint64_t size, uint64_t rate, const pp_caller *caller,
+                       pp_heap_block_finder *find)
 {
     int saved_errno = errno;
-    pp_heap_block block = pp_heap_find_block(0, size, rate, caller, pp_heap_block_find);
+    pp_heap_block block = pp_heap_find_block(0, size, rate, caller, find);
+    bool was_there = forget_stale(address);
     if (block == 0) {
         pp_heap_lose(size, rate);
     } else {
-        forget_stale(address);
         pp_heap_block_allocated(block);
         if (!pp_live_table_insert(address, block)) {
             pp_heap_block_forgotten(block);
@@ -230,6 +237,12 @@ void pp_heap_record(uintptr_t address, uint64_t size, uint64_t rate, const pp_ca
         }
     }
     errno = saved_errno;
+    return was_there;
+}
+
+void pp_heap_record(uintptr_t address, uint64_t size, uint64_t rate, const pp_caller *caller)
+{
+    pp_heap_record_by(address, size, rate, caller, pp_heap_block_find);
 }
 
 uint64_t pp_heap_detach(uintptr_t address)

@@ -73,6 +73,10 @@ pp_heap_block pp_heap_find_block(uintptr_t kind, uint64_t size, uint64_t rate,
                                  const pp_caller *caller, pp_heap_block_finder *find);
 void pp_heap_lose(uint64_t size, uint64_t rate);
 
+/* pp_heap_record() with another `find`. True if the address had a record, which is gone. */
+bool pp_heap_record_by(uintptr_t address, uint64_t size, uint64_t rate, const pp_caller *caller,
+                       pp_heap_block_finder *find);
+
 /*
  * Removes the record of a block that the program is about to free or resize, and returns it. 0 if
  * there is none; then the caller must not call the next two functions. PP_HEAP_FOREIGN if
@@ -101,6 +105,7 @@ int64_t pp_heap_rate(void);
 int64_t pp_heap_set_rate(int64_t rate);
 /* Whether every block of the program is a sample, since its first allocation. */
 bool pp_heap_has_all(void);
+void pp_heap_note_missed(void); /* it is not, from now on */
 /* Whether the rate was ever set; it is 0 before. */
 bool pp_heap_rate_is_known(void);
 

@@ -18,6 +18,7 @@
 #include "kinds/heap/heap_mappings.h"
 #include "kinds/heap/heap_peak.h"
 #include "kinds/heap/heap_profile.h"
+#include "kinds/heap/jemalloc_find.h"
 #include "kinds/heap/leak_doubts.h"
 #include "kinds/heap/leak_profile.h"
 #include "kinds/heap/leak_search.h"
@@ -44,9 +45,11 @@
 #include <string.h>
 
 static struct {
-    int64_t rate; /* that is asked for */
-    bool by_age;  /* the same */
-    bool probes;  /* are asked for, until the start */
+    int64_t rate;     /* that is asked for */
+    bool has_rate;    /* a word or a flag has asked for it */
+    bool no_jemalloc; /* its hooks are not wanted */
+    bool by_age;      /* the same */
+    bool probes;      /* are asked for, until the start */
     struct {
         const char *file;
         int64_t rate;
@@ -93,13 +96,29 @@ static pp_end_file files[] = {{.name = "heap", .write = write_heap},
 /* ---- words and flags ---- */
 
 /* A word without a value leaves the rate that another one has set. */
+static bool take_rate(const char *value)
+{
+    state.has_rate |= value != NULL;
+    return value == NULL || pp_heap_rate_of_text(value, strlen(value), &state.rate);
+}
+
 static int take_file(const char *value, pp_end_file *file)
 {
-    if (value != NULL && !pp_heap_rate_of_text(value, strlen(value), &state.rate)) {
+    if (!take_rate(value)) {
         return -EINVAL;
     }
     file->asked = true;
     return 0;
+}
+
+/* The prefix of its functions, or none. */
+static int take_jemalloc(const char *value)
+{
+    if (value == NULL) {
+        return -EINVAL;
+    }
+    state.no_jemalloc = strcmp(value, "none") == 0;
+    return state.no_jemalloc || pp_jemalloc_set_prefix(value) ? 0 : -EINVAL;
 }
 
 static int take_heap(const char *value)
@@ -130,7 +149,7 @@ static int take_memory(const char *value)
 /* Tracers are told of samples, of which no file is written. */
 static int take_probes(const char *value)
 {
-    if (value != NULL && !pp_heap_rate_of_text(value, strlen(value), &state.rate)) {
+    if (!take_rate(value)) {
         return -EINVAL;
     }
     state.probes = true;
@@ -167,6 +186,7 @@ static const pp_word words[] = {
     {"leak", take_leak, "leak or leak:BYTES, the rate of heap"},
     {"lifetime", take_lifetime, "lifetime or lifetime:BYTES, the rate of heap"},
     {"memory", take_memory, "memory or memory:BYTES, the rate of heap"},
+    {"jemalloc", take_jemalloc, "jemalloc=none or jemalloc=PREFIX, of its functions"},
     {"otel-memory", take_probes, "otel-memory or otel-memory:BYTES, the rate of heap"},
     {"HEAPPROFILE", take_prefix, NULL},
     {.name = NULL}};
@@ -189,6 +209,7 @@ static int take_flags(void)
     files[ALLOCS].asked = pp_flag_file("allocs", state.flagged.file, &error);
     if (files[ALLOCS].asked) {
         state.rate = flagged_rate();
+        state.has_rate |= state.flagged.rate > 0;
     } else if (state.flagged.rate > 0) {
         pprof_set_mem_profile_rate(state.flagged.rate);
     }
@@ -200,6 +221,8 @@ static int take_flags(void)
 static void reset(void)
 {
     state.rate = PP_HEAP_RATE_DEFAULT;
+    state.has_rate = false;
+    state.no_jemalloc = false;
     state.by_age = false;
     state.probes = false;
 }
@@ -278,6 +301,7 @@ static void forget(void)
 {
     const uint64_t everything = UINT64_MAX / 2;
     pp_signal_mask old = 0;
+    pp_jemalloc_end();
     pp_heap_forget_blocks();
     if (pp_heap_mappings_any() && pp_heap_mappings_enter(&old)) {
         pp_heap_unmapped(0, everything);
@@ -296,11 +320,50 @@ static void start_unasked(void)
     pp_heap_set_rate(on ? PP_HEAP_RATE_DEFAULT : 0);
 }
 
+extern bool is_of_malloc(uintptr_t address) __asm__("pp_malloc_is_allocators")
+    __attribute__((weak, visibility("hidden")));
+
+/*
+ * Whether our hooks take the samples of the jemalloc that was found: they see its calls, and either
+ * its profiler is not active, or a rate is asked for that need not be jemalloc's. Where a library
+ * with plain names is not what our malloc calls, something stands between the two, and its calls
+ * would be seen twice.
+ */
+static bool hooks_take_samples(pp_jemalloc_state is, bool seen)
+{
+    const pp_jemalloc *jemalloc = pp_jemalloc_found();
+    if (jemalloc->limit == 0 || !seen || is_of_malloc == NULL) {
+        return false;
+    }
+    return is_of_malloc((uintptr_t)jemalloc->ask) ? is < PP_JEMALLOC_ACTIVE || state.has_rate
+                                                  : pp_jemalloc_has_plain_names();
+}
+
+/* True if jemalloc takes the samples of its blocks from now on. If no rate is asked for, its rate
+ * is that of all samples. */
+static bool begin_jemalloc(bool seen)
+{
+    pp_jemalloc_state is = state.no_jemalloc ? PP_JEMALLOC_NONE : pp_jemalloc_find();
+    bool by_hooks = hooks_take_samples(is, seen);
+    pp_jemalloc_describe(is, by_hooks);
+    if (is < PP_JEMALLOC_INACTIVE || by_hooks ||
+        pp_jemalloc_begin(pp_jemalloc_found(), is == PP_JEMALLOC_ACTIVE) != 0) {
+        pp_jemalloc_end();
+        return false;
+    }
+    if (!state.has_rate) {
+        state.rate = (int64_t)pp_jemalloc_rate(pp_jemalloc_found());
+    }
+    pp_heap_note_missed();
+    return true;
+}
+
 static void start_asked(void)
 {
     pp_call_slots_give_back();
     pp_heap_collect_for(files);
     bool seen = pp_late_is() || sees_allocations();
+    seen |= begin_jemalloc(seen);
     if (files[PEAK].asked) {
         pp_heap_peak_start();
     }

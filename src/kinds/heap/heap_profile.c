@@ -14,6 +14,7 @@
 #include "kinds/heap/heap_ages.h"
 #include "kinds/heap/heap_buckets.h"
 #include "kinds/heap/heap_rows.h"
+#include "kinds/heap/jemalloc_samples.h"
 #include "output/symbolize.h"
 #include "profile/mappings.h"
 #include "profile/samples.h"
@@ -22,7 +23,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { MAX_COMMENTS = 3 + PP_STOP_MAX_COMMENTS };
+enum { MAX_COMMENTS = 4 + PP_STOP_MAX_COMMENTS };
 
 static int64_t rounded(double value)
 {
@@ -182,6 +183,12 @@ static int add_comments(const pp_heap_facts *facts, pp_arena *arena, pp_profile 
         pp_text_add_count(&text, facts->lost_samples,
                           " [sample|samples] lost: no memory for [it|them]; whether [it is|they "
                           "are] in use is unknown");
+        list[profile->comment_count++] = finish(arena, &text);
+    }
+    if (pp_jemalloc_about() != NULL) {
+        pp_text text = PP_TEXT_INIT;
+        pp_text_add(&text, "libpprof: ");
+        pp_text_add(&text, pp_jemalloc_about());
         list[profile->comment_count++] = finish(arena, &text);
     }
     if (pp_label_cells_folded(pp_heap_buckets_labels()) > 0) {

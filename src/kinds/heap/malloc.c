@@ -26,6 +26,7 @@
 #include "kinds/heap/alloctrace.h"
 #include "kinds/heap/heap.h"
 #include "kinds/heap/heap_early.h"
+#include "kinds/heap/jemalloc_samples.h"
 #include "kinds/heap/lifetimes.h"
 #include "kinds/heap/live_table.h"
 #include "kinds/heap/malloc_bootstrap.h"
@@ -90,6 +91,15 @@ PP_COLD_PATH static void ask_for_rate(void)
     }
 }
 
+/* The direct code of operator new calls malloc. */
+static bool is_sampled_by_jemalloc(const pp_malloc_call *call)
+{
+    const pp_malloc_hook *hook = call->hook;
+    bool direct = hook->direct != NULL && hook->target == hook->direct;
+    return pp_jemalloc_is_on() &&
+           pp_jemalloc_has((uintptr_t)(direct ? pp_malloc_hook_malloc.real : hook->real));
+}
+
 static uint64_t rate_if_due(const pp_malloc_call *call, uint64_t size)
 {
     if (pp_unlikely(!pp_heap_rate_is_known())) {
@@ -99,7 +109,7 @@ static uint64_t rate_if_due(const pp_malloc_call *call, uint64_t size)
         return 0;
     }
     uint64_t rate = pp_heap_due(size); /* the countdown includes our own work */
-    return pp_own_work_has((uintptr_t)call) ? 0 : rate;
+    return pp_own_work_has((uintptr_t)call) || is_sampled_by_jemalloc(call) ? 0 : rate;
 }
 
 static uintptr_t call_guarded(const pp_malloc_call *call)
@@ -239,13 +249,20 @@ static bool has_resized(const pp_malloc_call *call, uintptr_t size, uintptr_t re
                                                   : result != 0 || size == 0;
 }
 
+/* jemalloc aligns the blocks that it samples to pages, and reports their end itself. */
+static bool has_record_of_ours(const pp_malloc_call *call, uintptr_t old)
+{
+    const uintptr_t within_page = 4095;
+    return old != 0 && ((old & within_page) != 0 || !is_sampled_by_jemalloc(call));
+}
+
 static uintptr_t resize(const pp_malloc_call *call)
 {
     uintptr_t old = block_to_resize(call);
     uint64_t size = 0;
     bool possible = size_wanted(call, &size);
     uint64_t birth_ns = old != 0 ? pp_live_table_birth(old) : 0;
-    uint64_t before = old != 0 ? pp_heap_detach(old) : 0;
+    uint64_t before = has_record_of_ours(call, old) ? pp_heap_detach(old) : 0;
     if (before == PP_HEAP_FOREIGN) {
         return resize_bootstrap(call, size);
     }

@@ -29,6 +29,7 @@
 #include "base/compiler.h"
 #include "host/real.h"
 #include "kinds/heap/heap_mappings.h"
+#include "kinds/heap/jemalloc_samples.h"
 #include "kinds/heap/malloc_objects.h"
 #include "sys/own_work.h"
 
@@ -102,7 +103,8 @@ static void *call_mremap(const pp_stub_call *call)
 
 static bool is_left_out(const pp_stub_call *call)
 {
-    return pp_own_work_has((uintptr_t)call) || pp_malloc_is_allocators(call->return_address);
+    return pp_own_work_has((uintptr_t)call) || pp_malloc_is_allocators(call->return_address) ||
+           pp_jemalloc_maps(call->return_address);
 }
 
 static void record(const pp_stub_call *call, const char *entry, uintptr_t start, uint64_t size,

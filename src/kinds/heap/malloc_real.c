@@ -23,6 +23,7 @@
 #include "host/real.h"
 #include "kinds/heap/alloctrace.h"
 #include "kinds/heap/heap.h"
+#include "kinds/heap/jemalloc_samples.h"
 #include "kinds/heap/malloc_bootstrap.h"
 #include "kinds/heap/malloc_late.h"
 #include "kinds/heap/malloc_mappings.h"
@@ -209,10 +210,19 @@ static uintptr_t real_of(void *hook)
     return h->resolved ? (uintptr_t)h->real : 0;
 }
 
-/* Only our free knows a block that malloc_bootstrap.c has given out. */
-static bool is_needed(void)
+/* What jemalloc samples itself, and what calls it by way of our malloc. */
+static bool is_jemallocs(const pp_malloc_hook *hook)
 {
-    return pp_heap_rate() != 0 || pp_alloctrace_is_on() || pp_malloc_bootstrap_is_used();
+    const pp_malloc_hook *allocator = pp_malloc_is_cxx(hook) ? &pp_malloc_hook_malloc : hook;
+    return pp_jemalloc_is_on() && allocator->resolved &&
+           pp_jemalloc_has((uintptr_t)allocator->real);
+}
+
+/* Only our free knows a block that malloc_bootstrap.c has given out. */
+static bool is_needed(const pp_malloc_hook *hook)
+{
+    return (pp_heap_rate() != 0 && !is_jemallocs(hook)) || pp_alloctrace_is_on() ||
+           pp_malloc_bootstrap_is_used();
 }
 
 size_t pp_malloc_list_called(pp_called_hook *list, size_t capacity)
@@ -224,7 +234,7 @@ size_t pp_malloc_list_called(pp_called_hook *list, size_t capacity)
                                         .entry = (uintptr_t)hook->entry,
                                         .find_real = real_of,
                                         .hook = hook,
-                                        .is_needed = is_needed()};
+                                        .is_needed = is_needed(hook)};
     }
     return used;
 }
