@@ -92,7 +92,11 @@ static void check_libraries(cp_findings *f, const char *program, const cp_elf_fa
 
 static void check_malloc(cp_findings *f, const cp_elf_facts *facts)
 {
-    if (facts->exports_malloc) {
+    if (facts->jemalloc) {
+        cp_found_less(f, CP_LIMITED, "heap allocs peak leak", "malloc", facts->jemalloc,
+                      "the program has jemalloc inside: its blocks are seen if it is 5.3.1 or "
+                      "later, has its profiler, and this is in the environment");
+    } else if (facts->exports_malloc) {
         cp_found_less(
             f, CP_FAILS, "heap allocs peak leak", "malloc",
             "link libpprof before it, or link its allocator as a library",

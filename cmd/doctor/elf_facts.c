@@ -61,8 +61,8 @@ static void read_loader(const image *file, cp_elf_facts *facts)
     }
 }
 
-/* Whether a table of symbols defines a function malloc. */
-static bool defines_malloc(const image *file, const Elf64_Shdr *table)
+/* Whether a table of symbols defines a function of that name. */
+static bool defines(const image *file, const Elf64_Shdr *table, const char *name)
 {
     uint64_t count = table->sh_size / sizeof(Elf64_Sym);
     const Elf64_Sym *symbols = part(file, table->sh_offset, table->sh_size);
@@ -70,11 +70,24 @@ static bool defines_malloc(const image *file, const Elf64_Shdr *table)
     for (uint64_t i = 0; symbols && i < count; i++) {
         unsigned type = ELF64_ST_TYPE(symbols[i].st_info);
         if (symbols[i].st_shndx != SHN_UNDEF && (type == STT_FUNC || type == STT_GNU_IFUNC) &&
-            strcmp(text_at(file, table->sh_link, symbols[i].st_name), "malloc") == 0) {
+            strcmp(text_at(file, table->sh_link, symbols[i].st_name), name) == 0) {
             return true;
         }
     }
     return false;
+}
+
+static void read_jemalloc(const image *file, const Elf64_Shdr *table, cp_elf_facts *facts)
+{
+    static const char *const found_by[] = {"mallctl", "je_mallctl", "_rjem_mallctl"};
+    static const char *const turned_on_by[] = {"MALLOC_CONF=prof:true", "JE_MALLOC_CONF=prof:true",
+                                               "_RJEM_MALLOC_CONF=prof:true"};
+
+    for (size_t i = 0; i < sizeof found_by / sizeof *found_by; i++) {
+        if (defines(file, table, found_by[i])) {
+            facts->jemalloc = turned_on_by[i];
+        }
+    }
 }
 
 static void read_section(const image *file, const Elf64_Shdr *section, cp_elf_facts *facts)
@@ -83,9 +96,11 @@ static void read_section(const image *file, const Elf64_Shdr *section, cp_elf_fa
 
     if (section->sh_type == SHT_SYMTAB) {
         facts->has_symbols = true;
-        facts->hides_malloc = defines_malloc(file, section);
+        facts->hides_malloc = defines(file, section, "malloc");
+        read_jemalloc(file, section, facts);
     } else if (section->sh_type == SHT_DYNSYM) {
-        facts->exports_malloc = defines_malloc(file, section);
+        facts->exports_malloc = defines(file, section, "malloc");
+        read_jemalloc(file, section, facts);
     }
     facts->has_debug_data |= strcmp(name, ".gnu_debugdata") == 0;
     facts->has_lines |= strcmp(name, ".debug_info") == 0 && section->sh_type != SHT_NOBITS;

@@ -18,6 +18,7 @@ typedef struct cp_elf_facts {
     bool
         exports_malloc; /* its own malloc() serves its libraries, too, and no library's serves it */
     bool hides_malloc;  /* its own malloc() is called within it */
+    const char *jemalloc; /* is linked into it: what turns its profiler on; NULL: there is none */
     uint64_t entry;
 } cp_elf_facts;
 

@@ -62,4 +62,8 @@ run told_jemalloc "5.3.1 111" heap
 expect_counts "of one with another prefix" keep "$mapping"
 run told_jemalloc "5.3.1 111" heap,jemalloc=told_
 expect_counts "of one with a prefix that is told" keep "2000 224000 1990 222880"
+
+"$BUILD/bin/cpprof" doctor "$victims/own_jemalloc" >doctor 2>&1 || true
+expect_contains "the doctor" doctor "the program has jemalloc inside"
+expect_contains "what the doctor says mends it" doctor "_RJEM_MALLOC_CONF=prof:true"
 echo ok
