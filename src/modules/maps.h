@@ -17,7 +17,7 @@ typedef struct pp_map_line {
     uintptr_t start, limit;
     uint64_t offset;
     bool readable, writable, executable;
-    bool shared; /* with MAP_SHARED */
+    bool shared;      /* with MAP_SHARED */
     const char *path; /* points into the text, NUL-terminated; "" for anonymous memory */
 } pp_map_line;
 
