@@ -27,7 +27,7 @@ static const unsigned char code[] = {0x55, 0x48, 0x83, 0xec, 0x10, 0x31, 0xed, 0
 #define CALL            "mov x29, xzr\nblr x0\n"
 #define LEAVE           "ldp x29, x30, [sp], #32\nret\n"
 #define LEAVE_STRANGELY "ldp x29, x9, [sp], #32\nbr x9\n"
-#define LOST            ".cfi_def_cfa x12, 16\n.cfi_offset x30, -8\n"
+#define LOST            ".cfi_def_cfa x20, 16\n.cfi_offset x30, -8\n"
 #define FAR             ".cfi_def_cfa sp, 0x7fffff00\n.cfi_offset x30, -8\n"
 #define BELOW           ".cfi_def_cfa sp, -128\n.cfi_offset x30, -8\n"
 static const unsigned code[] = {0xa9be7bfd, 0xaa1f03fd, 0xd63f0000, 0xa8c27bfd, 0xd65f03c0};
