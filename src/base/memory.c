@@ -24,6 +24,7 @@ enum {
     /* The kernel provides or takes pages under the lock of the process's mappings: a tenth of a
      * millisecond for so many. Threads of the program that map memory wait for it. */
     AT_ONCE = 1024 * 1024,
+    MOST_PARTS = 256, /* of what is large because most of it was never touched */
     /* Mappings of this size or more are left out of the host's core dumps: tables reserve more than
      * they fill. */
     NOT_DUMPED = 256 * 1024,
@@ -125,11 +126,25 @@ void *pp_memory_resize(void *memory, size_t bytes, size_t new_bytes)
     return moved;
 }
 
-/* Both addresses are multiples of a page. */
+/* The size of the parts, but of the last one: a multiple of a page. */
+static size_t part_of(size_t bytes)
+{
+    return (bytes / MOST_PARTS + AT_ONCE) & ~(size_t)(AT_ONCE - 1);
+}
+
+static size_t lesser(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Both addresses are multiples of a page. Ends where the kernel refuses. */
 static void advise(uintptr_t from, uintptr_t limit, int advice)
 {
-    for (uintptr_t at = from; at < limit; at += AT_ONCE) {
-        pp_system_call(SYS_madvise, at, limit - at < AT_ONCE ? limit - at : AT_ONCE, advice);
+    size_t part = part_of(limit - from);
+    for (uintptr_t at = from; at < limit; at += lesser(part, limit - at)) {
+        if (pp_system_call(SYS_madvise, at, lesser(part, limit - at), advice) != 0) {
+            return;
+        }
     }
 }
 
@@ -156,8 +171,8 @@ void pp_memory_unmap(void *memory, size_t bytes)
 {
     before_unmapping();
     unlist((uintptr_t)memory);
-    for (size_t done = 0; done < bytes; done += AT_ONCE) {
-        size_t left = bytes - done;
-        pp_system_call(SYS_munmap, (char *)memory + done, left < AT_ONCE ? left : AT_ONCE);
+    size_t part = part_of(bytes);
+    for (size_t done = 0; done < bytes; done += lesser(part, bytes - done)) {
+        pp_system_call(SYS_munmap, (char *)memory + done, lesser(part, bytes - done));
     }
 }
