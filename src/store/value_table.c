@@ -354,7 +354,7 @@ void pp_value_table_after_fork_in_child(pp_value_table *table)
     table->waiting = 0;
     for (unsigned i = 0; i < SHARDS; i++) {
         shard *s = &table->shard[i];
-        if (s->lock.owner == 0) {
+        if (pp_lock_holder(&s->lock) == 0) {
             continue;
         }
         s->count = s->used = 0;

@@ -281,5 +281,5 @@ void pp_known_names_forget(void)
 
 void pp_known_names_after_fork_in_child(void)
 {
-    memory.is_lost = memory.is_lost || memory.lock.owner != 0;
+    memory.is_lost = memory.is_lost || pp_lock_holder(&memory.lock) != 0;
 }

@@ -24,9 +24,12 @@
 #include <time.h>
 
 typedef struct pp_lock {
-    int owner;        /* thread id (pp_task_self), 0 = free; a futex */
-    unsigned waiting; /* threads that sleep, or are about to: the release wakes some */
+    int owner; /* thread id (pp_task_self), 0 = free; with PP_LOCK_AWAITED or without; a futex */
 } pp_lock;
+
+/* No thread id has this bit. Threads sleep, or are about to: the release wakes some. It goes with the owner, so a
+ * child of fork, which has none of these threads, is rid of it with the first release. */
+enum { PP_LOCK_AWAITED = 1 << 30 };
 
 static inline bool pp_lock_try(pp_lock *lock, int self)
 {
@@ -35,9 +38,15 @@ static inline bool pp_lock_try(pp_lock *lock, int self)
                                        __ATOMIC_RELAXED);
 }
 
+/* A thread id; 0: the lock is free. */
+static inline int pp_lock_holder(const pp_lock *lock)
+{
+    return __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) & ~PP_LOCK_AWAITED;
+}
+
 static inline bool pp_lock_held_by(const pp_lock *lock, int self)
 {
-    return __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == self;
+    return pp_lock_holder(lock) == self;
 }
 
 /* Pauses between two attempts; `attempt` is the number of attempts before. */
@@ -51,38 +60,41 @@ static inline void pp_lock_pause(unsigned attempt)
     }
 }
 
-/* Tries for some microseconds, which a holder with a processor hardly needs. */
-static inline bool pp_lock_spin(pp_lock *lock, int self)
+/* Tries for some microseconds, which a holder with a processor hardly needs. `owner`: the caller's id, with
+ * PP_LOCK_AWAITED or without. */
+static inline bool pp_lock_spin(pp_lock *lock, int owner)
 {
     enum { SPINS = 100 };
-    bool is_taken = pp_lock_try(lock, self);
+    bool is_taken = pp_lock_try(lock, owner);
     for (unsigned spin = 0; !is_taken && spin < SPINS; spin++) {
         pp_spin_hint();
-        is_taken = __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == 0 && pp_lock_try(lock, self);
+        is_taken = __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == 0 && pp_lock_try(lock, owner);
     }
     return is_taken;
 }
 
 /*
  * Sleeps until the holder releases the lock, or for 50 ms, or `limit_ns` if that is less. Many threads that looked
- * again and again would leave a holder without a processor no time to release the lock. Either this sees that it is
- * free, or the release sees that a thread waits.
+ * again and again would leave a holder without a processor no time to release the lock. Either this sees that the
+ * lock has another owner, or the release sees that a thread waits. Returns the owner to take the lock as: other
+ * threads may sleep, too, so the caller's release wakes some.
  */
-static inline void pp_lock_sleep(pp_lock *lock, uint64_t limit_ns)
+static inline int pp_lock_sleep(pp_lock *lock, int self, uint64_t limit_ns)
 {
     const struct timespec most = {.tv_nsec = limit_ns < 50000000 ? (long)limit_ns : 50000000};
-    __atomic_add_fetch(&lock->waiting, 1, __ATOMIC_SEQ_CST);
-    int holder = __atomic_load_n(&lock->owner, __ATOMIC_SEQ_CST);
-    if (holder != 0) {
-        pp_system_call(SYS_futex, &lock->owner, FUTEX_WAIT_PRIVATE, holder, &most);
+    int owner = __atomic_load_n(&lock->owner, __ATOMIC_RELAXED);
+    if (owner != 0 && __atomic_compare_exchange_n(&lock->owner, &owner, owner | PP_LOCK_AWAITED,
+                                                  false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        pp_system_call(SYS_futex, &lock->owner, FUTEX_WAIT_PRIVATE, owner | PP_LOCK_AWAITED, &most);
     }
-    __atomic_sub_fetch(&lock->waiting, 1, __ATOMIC_RELAXED);
+    return self | PP_LOCK_AWAITED;
 }
 
 static inline void pp_lock_take(pp_lock *lock, int self)
 {
-    while (!pp_lock_spin(lock, self)) {
-        pp_lock_sleep(lock, UINT64_MAX);
+    int owner = self;
+    while (!pp_lock_spin(lock, owner)) {
+        owner = pp_lock_sleep(lock, self, UINT64_MAX);
     }
 }
 
@@ -94,12 +106,13 @@ static inline void pp_lock_take(pp_lock *lock, int self)
 static inline bool pp_lock_take_within(pp_lock *lock, int self, uint64_t limit_ns)
 {
     uint64_t give_up_ns = pp_clock_ns(CLOCK_MONOTONIC) + limit_ns;
-    while (!pp_lock_spin(lock, self)) {
+    int owner = self;
+    while (!pp_lock_spin(lock, owner)) {
         uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
         if (pp_lock_held_by(lock, self) || now_ns >= give_up_ns) {
             return false;
         }
-        pp_lock_sleep(lock, give_up_ns - now_ns);
+        owner = pp_lock_sleep(lock, self, give_up_ns - now_ns);
     }
     return true;
 }
@@ -108,8 +121,7 @@ static inline bool pp_lock_take_within(pp_lock *lock, int self, uint64_t limit_n
 static inline void pp_lock_release(pp_lock *lock)
 {
     enum { WOKEN = 16 };
-    __atomic_store_n(&lock->owner, 0, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&lock->waiting, __ATOMIC_SEQ_CST) != 0) {
+    if (__atomic_exchange_n(&lock->owner, 0, __ATOMIC_RELEASE) & PP_LOCK_AWAITED) {
         pp_system_call(SYS_futex, &lock->owner, FUTEX_WAKE_PRIVATE, WOKEN);
     }
 }

@@ -204,7 +204,7 @@ void pp_coroutines_after_fork_in_child(void)
 {
     own_tid = 0;
     for (unsigned i = 0; last_id != 0 && i < SHARDS; i++) {
-        if (shards[i].lock.owner != 0) {
+        if (pp_lock_holder(&shards[i].lock) != 0) {
             mend(&shards[i]);
         }
     }

@@ -13,6 +13,8 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { US = 1, ANOTHER = 2, ROUNDS = 20000, WORKERS = 4 };
 
@@ -82,6 +84,13 @@ static void *take_and_give_back(void *unused)
     return unused;
 }
 
+static void wait_for_sleeper(void)
+{
+    while ((__atomic_load_n(&lock.owner, __ATOMIC_RELAXED) & PP_LOCK_AWAITED) == 0) {
+        sched_yield();
+    }
+}
+
 static void threads_that_wait_sleep_and_each_has_it(void **state)
 {
     (void)state;
@@ -90,16 +99,48 @@ static void threads_that_wait_sleep_and_each_has_it(void **state)
     for (int i = 0; i < WORKERS; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, take_and_give_back, NULL), 0);
     }
-    while (__atomic_load_n(&lock.waiting, __ATOMIC_SEQ_CST) < WORKERS) {
-        sched_yield();
-    }
+    wait_for_sleeper();
     assert_true(pp_lock_held_by(&lock, ANOTHER));
     pp_lock_release(&lock);
     for (int i = 0; i < WORKERS; i++) {
         pthread_join(threads[i], NULL);
     }
     assert_int_equal(lock.owner, 0);
-    assert_int_equal(lock.waiting, 0);
+}
+
+/* The child has no thread that waits: after the first release it need not call the kernel for one. */
+static void a_child_of_fork_forgets_who_waits(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    pp_lock_take(&lock, ANOTHER);
+    assert_int_equal(pthread_create(&thread, NULL, take_and_give_back, NULL), 0);
+    wait_for_sleeper();
+    pid_t child = fork();
+    if (child == 0) {
+        pp_lock_release(&lock);
+        pp_lock_take(&lock, US);
+        _exit(lock.owner == US ? 0 : 1);
+    }
+    pp_lock_release(&lock);
+    pthread_join(thread, NULL);
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+/* It cannot know whether it was the only one. */
+static void a_thread_that_has_slept_wakes_others(void **state)
+{
+    (void)state;
+    pp_lock_take(&lock, ANOTHER);
+    int owner = pp_lock_sleep(&lock, US, 1);
+    assert_true(pp_lock_held_by(&lock, ANOTHER));
+    pp_lock_release(&lock);
+    assert_true(pp_lock_try(&lock, owner));
+    assert_true(pp_lock_held_by(&lock, US));
+    assert_int_equal(pp_lock_holder(&lock), US);
+    assert_int_not_equal(lock.owner, US);
 }
 
 static unsigned long counter; /* plain: what the lock guards */
@@ -145,6 +186,8 @@ int main(void)
         cmocka_unit_test_setup(a_lock_that_stays_taken_is_given_up, free_lock),
         cmocka_unit_test_setup(a_lock_that_is_given_back_is_had, free_lock),
         cmocka_unit_test_setup(threads_that_wait_sleep_and_each_has_it, free_lock),
+        cmocka_unit_test_setup(a_child_of_fork_forgets_who_waits, free_lock),
+        cmocka_unit_test_setup(a_thread_that_has_slept_wakes_others, free_lock),
         cmocka_unit_test_setup(one_at_a_time_is_inside, free_lock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

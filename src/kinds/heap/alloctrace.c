@@ -65,8 +65,9 @@ bool pp_alloctrace_is_on(void)
 
 /* ---- the lock ---- */
 
-static bool holder_is_gone(int holder)
+static bool holder_is_gone(int owner)
 {
+    int holder = owner & ~PP_LOCK_AWAITED;
     long pid = pp_system_call(SYS_getpid);
     return holder != 0 && pp_system_call(SYS_tgkill, pid, holder, 0) == -ESRCH;
 }
@@ -75,10 +76,10 @@ static void take_lock(void)
 {
     int self = pp_task_self();
     while (!pp_lock_take_within(&trace.lock, self, PATIENCE_NS)) {
-        int holder = __atomic_load_n(&trace.lock.owner, __ATOMIC_RELAXED);
-        if (holder_is_gone(holder) &&
-            __atomic_compare_exchange_n(&trace.lock.owner, &holder, self, false, __ATOMIC_ACQUIRE,
-                                        __ATOMIC_RELAXED)) {
+        int owner = __atomic_load_n(&trace.lock.owner, __ATOMIC_RELAXED);
+        if (holder_is_gone(owner) &&
+            __atomic_compare_exchange_n(&trace.lock.owner, &owner, self | PP_LOCK_AWAITED, false,
+                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
             return;
         }
     }
@@ -374,7 +375,7 @@ void pp_alloctrace_after_fork_in_child(bool traced)
     if (!traced) {
         pp_alloctrace_stop();
     }
-    if (trace.lock.owner != pp_task_self()) {
+    if (!pp_lock_held_by(&trace.lock, pp_task_self())) {
         pp_lock_release(&trace.lock);
     }
 }

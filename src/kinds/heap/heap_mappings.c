@@ -49,7 +49,7 @@ void pp_heap_unmapped(uintptr_t start, uint64_t size)
 
 void pp_heap_mappings_after_fork_in_child(void)
 {
-    if (lock.owner != 0) {
+    if (pp_lock_holder(&lock) != 0) {
         pp_mapping_ranges_forget(); /* the fork interrupted a change */
     }
     pp_lock_release(&lock);
