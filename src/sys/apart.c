@@ -179,6 +179,18 @@ void pp_apart_resume(void)
     move(ON_CALLER, OUTSIDE);
 }
 
+unsigned pp_apart_before_child(void)
+{
+    unsigned before = pp_thread_marks.place;
+    pp_thread_marks.place = IN_OWN_TABLE;
+    return before;
+}
+
+void pp_apart_after_child(unsigned before)
+{
+    pp_thread_marks.place = (uint8_t)before;
+}
+
 bool pp_apart_may_leave(void)
 {
     return __atomic_load_n(&state.permitted, __ATOMIC_RELAXED) &&

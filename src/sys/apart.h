@@ -64,6 +64,11 @@ void pp_apart_after_fork_in_child(void);
 /* Whether the calling thread's descriptors are the library's own. */
 bool pp_apart_has_table(void);
 
+/* Around the life of a child process that has the marks of the caller, which waits: the child's descriptors are a
+ * copy that no code of the program uses. The second one gets what the first one returned. */
+unsigned pp_apart_before_child(void);
+void pp_apart_after_child(unsigned before);
+
 /* In a thread with a table of its own: a copy of the program's descriptor `fd` in it, or -errno: the
  * first thread has ended, Linux is older than 5.6, a filter refuses it. */
 int pp_apart_fetch(int fd);

@@ -11,6 +11,7 @@
 #include "arch/apart_call.h"
 #include "arch/signal_frame.h"
 #include "arch/system_call.h"
+#include "sys/apart.h"
 #include "sys/sampling_signal.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
@@ -109,12 +110,14 @@ bool pp_beside(void (*function)(void *argument), void *argument)
         return false;
     }
     pp_system_call(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof all);
+    unsigned before = pp_apart_before_child();
     if (pp_apart_call(FLAGS, &child, &lives, run, &w) == 0) {
         wait_for(child);
         if (!__atomic_load_n(&w.has_begun, __ATOMIC_ACQUIRE)) {
             __atomic_store_n(&not_shared, true, __ATOMIC_RELAXED);
         }
     }
+    pp_apart_after_child(before);
     pp_signals_restore(&old);
     return __atomic_load_n(&w.has_returned, __ATOMIC_ACQUIRE);
 }

@@ -25,7 +25,8 @@
 /*
  * Calls function(argument) as above, and returns whether it has returned. False if a fault has ended it,
  * or the kernel gives no child: what the function has written until then is there. What it opens is
- * closed. Where pp_sandbox_permits_questions() (sys/sandbox.h): a filter may kill for the calls.
+ * closed. It has copies of the caller's descriptors, which keep files of the program open: callers are
+ * functions that pp_apart() calls (sys/apart.h). Where pp_sandbox_permits_questions() (sys/sandbox.h): a filter may kill for the calls.
  */
 bool pp_beside(void (*function)(void *argument), void *argument);
 

@@ -6,6 +6,8 @@
 #include "sys/beside.h"
 
 #include "base/compiler.h"
+#include "sys/apart.h"
+#include "sys/own_files.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -161,6 +163,24 @@ static void what_it_opens_is_closed(void **state)
     assert_int_equal(fcntl(r.opened, F_GETFD), -1);
 }
 
+static void open_own_and_fault(void *of_reading)
+{
+    reading *r = of_reading;
+    r->opened = pp_own_open("/dev/null", O_RDONLY, 0);
+    add_up(r);
+}
+
+/* The number may be that of a file of the program. */
+static void what_it_opens_is_not_listed(void **state)
+{
+    (void)state;
+    reading r = {.from = NULL, .count = 1, .opened = -1};
+    assert_false(pp_beside(open_own_and_fault, &r));
+    assert_true(r.opened >= 0);
+    assert_false(pp_own_has(r.opened));
+    assert_false(pp_apart_has_table());
+}
+
 static int64_t own_cpu_ns(void)
 {
     struct timespec used;
@@ -228,8 +248,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_shared),        cmocka_unit_test(a_fault_ends_the_function_only),
-        cmocka_unit_test(what_it_opens_is_closed), cmocka_unit_test(its_time_is_counted),
-        cmocka_unit_test(it_ends_with_its_caller),
+        cmocka_unit_test(what_it_opens_is_closed), cmocka_unit_test(what_it_opens_is_not_listed),
+        cmocka_unit_test(its_time_is_counted),     cmocka_unit_test(it_ends_with_its_caller),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }
