@@ -223,16 +223,22 @@ static void take_in_place(void *of_sums)
 }
 
 /* A block whose memory goes away while it is read is copied, in part. */
+static void take_all(void *of_sums)
+{
+    sums *s = of_sums;
+    bool in_place = pp_code_query_is_permitted();
+    for (unsigned faults = 0; in_place && !pp_beside(take_in_place, s); faults++) {
+        take_sums(s, s->next + 1, false);
+        in_place = faults + 1 < MOST_FAULTS;
+    }
+    take_sums(s, s->blocks->count, false);
+}
+
 static void sum_candidates(pp_leak_blocks *blocks,
                            void (*take)(pp_leak_blocks *blocks, uint32_t index, uint64_t sum))
 {
     sums s = {.blocks = blocks, .take = take};
-    bool in_place = pp_code_query_is_permitted();
-    for (unsigned faults = 0; in_place && !pp_beside(take_in_place, &s); faults++) {
-        take_sums(&s, s.next + 1, false);
-        in_place = faults + 1 < MOST_FAULTS;
-    }
-    take_sums(&s, blocks->count, false);
+    pp_apart(take_all, &s);
 }
 
 static void remember_sum(pp_leak_blocks *blocks, uint32_t index, uint64_t sum)
