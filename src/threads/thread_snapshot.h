@@ -75,7 +75,7 @@ typedef struct pp_threads_wish {
 } pp_threads_wish;
 
 typedef struct pp_threads {
-    pp_thread_row *rows; /* the caller's first */
+    pp_thread_row *rows; /* the caller's first; none of libpprof's own threads */
     size_t count;
 } pp_threads;
 

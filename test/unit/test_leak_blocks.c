@@ -8,7 +8,9 @@
 #include "kinds/heap/heap_buckets.h"
 #include "kinds/heap/leak_doubts.h"
 #include "kinds/heap/live_table.h"
+#include "threads/thread_creation.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -200,7 +202,7 @@ static void threads_are_in_doubt(void **state)
         }
         pp_leak_blocks_end(&s.blocks);
         assert_int_equal(s.blocks.candidates, lists * 5);
-        uint32_t in_doubt = pp_leak_doubts_leave_out_of(&s.blocks, &threads, 0, &s.of_pass);
+        uint32_t in_doubt = pp_leak_doubts_leave_out_of(&s.blocks, &threads, 1, 0, &s.of_pass);
         assert_int_equal(in_doubt, lists <= 2 ? lists * 5 : 0);
         assert_int_equal(s.blocks.candidates, lists <= 2 ? 0 : lists * 5);
         end(&s);
@@ -217,7 +219,7 @@ static bool in_doubt(unsigned count, uintptr_t root, pp_thread_row *rows, size_t
     }
     begin(&s);
     pp_leak_blocks_end(&s.blocks);
-    uint32_t left_out = pp_leak_doubts_leave_out_of(&s.blocks, &threads, 0, &s.of_pass);
+    uint32_t left_out = pp_leak_doubts_leave_out_of(&s.blocks, &threads, 1, 0, &s.of_pass);
     assert_true(left_out == 0 || left_out == count);
     end(&s);
     return left_out > 0;
@@ -244,6 +246,55 @@ static void threads_that_run_are_in_doubt(void **state)
     assert_false(in_doubt(2, 0x1000, rows, 4));
     assert_true(in_doubt(3, 0x4000, rows, 4));
     assert_false(in_doubt(4, 0x4000, rows, 4));
+}
+
+/* Looks for `count` lost blocks, as the calling thread. */
+static bool is_in_doubt_now(unsigned count)
+{
+    scene s = {.count = 0};
+    for (unsigned i = 0; i < count; i++) {
+        add_under(&s, somewhere + i * 256, 64, 0x3000, 0x7000);
+    }
+    begin(&s);
+    pp_leak_blocks_end(&s.blocks);
+    uint32_t left_out = pp_leak_doubts_leave_out(&s.blocks, &s.of_pass);
+    end(&s);
+    return left_out > 0;
+}
+
+typedef struct of_library {
+    pthread_barrier_t barrier;
+    bool one, two;
+} of_library;
+
+static void *live_in_library(void *context)
+{
+    of_library *l = context;
+    pp_thread_creation_disown();
+    l->one = is_in_doubt_now(1);
+    l->two = is_in_doubt_now(2);
+    pthread_barrier_wait(&l->barrier);
+    pthread_barrier_wait(&l->barrier);
+    pp_thread_creation_end();
+    return NULL;
+}
+
+/* To the library's thread, the program's is another one, which may hold a block; not the other way round. */
+static void threads_of_the_library_hold_no_block(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    of_library l = {.one = false};
+    pp_leak_doubts_permit(true);
+    assert_int_equal(pthread_barrier_init(&l.barrier, NULL, 2), 0);
+    assert_int_equal(pthread_create(&thread, NULL, live_in_library, &l), 0);
+    pthread_barrier_wait(&l.barrier);
+    assert_true(l.one);
+    assert_false(l.two);
+    assert_false(is_in_doubt_now(1));
+    pthread_barrier_wait(&l.barrier);
+    pthread_join(thread, NULL);
+    pthread_barrier_destroy(&l.barrier);
 }
 
 /* Addresses far apart, and between them: words between the two places of blocks are none. */
@@ -292,10 +343,15 @@ static void blocks_overlap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_are_addresses),      cmocka_unit_test(an_address_is_of_one_block),
-        cmocka_unit_test(edges_are_followed),       cmocka_unit_test(free_memory_does_not_count),
-        cmocka_unit_test(threads_are_in_doubt),     cmocka_unit_test(threads_that_run_are_in_doubt),
-        cmocka_unit_test(blocks_are_in_two_places), cmocka_unit_test(blocks_overlap),
+        cmocka_unit_test(words_are_addresses),
+        cmocka_unit_test(an_address_is_of_one_block),
+        cmocka_unit_test(edges_are_followed),
+        cmocka_unit_test(free_memory_does_not_count),
+        cmocka_unit_test(threads_are_in_doubt),
+        cmocka_unit_test(threads_that_run_are_in_doubt),
+        cmocka_unit_test(blocks_are_in_two_places),
+        cmocka_unit_test(blocks_overlap),
+        cmocka_unit_test(threads_of_the_library_hold_no_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

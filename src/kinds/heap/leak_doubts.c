@@ -10,6 +10,7 @@
 
 #include "base/sort.h"
 #include "sys/tasks.h"
+#include "threads/thread_table.h"
 #include "unwind/callers.h"
 
 #include "pprof.h"
@@ -132,10 +133,10 @@ static bool is_unknown(const pp_thread_row *row)
     return !row->whole && !is_by_create(row);
 }
 
-static bool any_is_unknown(const pp_threads *threads)
+static bool any_is_unknown(const pp_threads *threads, size_t first_other)
 {
     learn_root(threads);
-    for (size_t i = 1; i < threads->count; i++) {
+    for (size_t i = first_other; i < threads->count; i++) {
         if (is_unknown(&threads->rows[i])) {
             return true;
         }
@@ -145,7 +146,8 @@ static bool any_is_unknown(const pp_threads *threads)
 
 /* The other threads that may hold a block that was allocated there. A thread with unknown frames may
  * hold a block of any place. */
-static uint32_t count_holders(const pp_threads *threads, const pp_trie_stack *stack)
+static uint32_t count_holders(const pp_threads *threads, size_t first_other,
+                              const pp_trie_stack *stack)
 {
     uint32_t holders = 0;
     uint32_t unknown = 0;
@@ -154,15 +156,14 @@ static uint32_t count_holders(const pp_threads *threads, const pp_trie_stack *st
         const pp_thread_row *row = &threads->rows[i];
         bool same = is_root_of(row, stack);
         known |= same;
-        holders += i > 0 && same;
-        unknown += i > 0 && is_unknown(row);
+        holders += i >= first_other && same;
+        unknown += i >= first_other && is_unknown(row);
     }
-    uint32_t others = threads->count > 0 ? (uint32_t)threads->count - 1 : 0;
-    return known ? holders + unknown : others;
+    return known ? holders + unknown : (uint32_t)(threads->count - first_other);
 }
 
 uint32_t pp_leak_doubts_leave_out_of(pp_leak_blocks *blocks, const pp_threads *threads,
-                                     uint32_t unseen, pp_arena *arena)
+                                     size_t first_other, uint32_t unseen, pp_arena *arena)
 {
     uint32_t before = blocks->candidates;
     graph g = {.blocks = blocks,
@@ -185,8 +186,8 @@ uint32_t pp_leak_doubts_leave_out_of(pp_leak_blocks *blocks, const pp_threads *t
         for (last = first; last < g.head_count && stack_of(blocks, g.heads[last]) == stack;) {
             last++;
         }
-        for (uint32_t i = first; last - first <= count_holders(threads, stack) + unseen && i < last;
-             i++) {
+        uint32_t holders = count_holders(threads, first_other, stack) + unseen;
+        for (uint32_t i = first; last - first <= holders && i < last; i++) {
             pp_leak_blocks_reach(blocks, g.heads[i]);
         }
     }
@@ -201,6 +202,20 @@ void pp_leak_doubts_permit(bool look)
     __atomic_store_n(&may_look, look, __ATOMIC_RELAXED);
 }
 
+/* A snapshot has no row of a thread of the library, which may be the calling one. */
+static size_t first_other(const pp_threads *threads)
+{
+    return threads->count > 0 && threads->rows[0].tid == pp_task_self() ? 1 : 0;
+}
+
+/* The program's threads that have no row. */
+static uint32_t count_unseen(const pp_threads *threads)
+{
+    size_t all = pp_tasks_count();
+    size_t seen = threads->count + pp_thread_table_count_ours();
+    return all > seen ? (uint32_t)(all - seen) : 0;
+}
+
 /* Threads that run are asked only if they have to be: on a busy machine their answers take long. */
 static void read_threads(pp_threads_wish *wish, pp_arena *arena, pp_threads *threads)
 {
@@ -208,7 +223,7 @@ static void read_threads(pp_threads_wish *wish, pp_arena *arena, pp_threads *thr
         pp_threads_release(threads);
         wish->asks_none = asks == 0;
         int error = pp_threads_snapshot(wish, arena, threads);
-        if (error != 0 || !any_is_unknown(threads)) {
+        if (error != 0 || !any_is_unknown(threads, first_other(threads))) {
             return; /* those that are not read are unseen */
         }
     }
@@ -225,10 +240,8 @@ uint32_t pp_leak_doubts_leave_out(pp_leak_blocks *blocks, pp_arena *arena)
                                 .with_stacks = true};
         read_threads(&wish, arena, &threads);
     }
-    size_t all = pp_tasks_count();
-    size_t seen = threads.count > 0 ? threads.count : 1;
-    uint32_t unseen = all > seen ? (uint32_t)(all - seen) : 0;
-    uint32_t in_doubt = pp_leak_doubts_leave_out_of(blocks, &threads, unseen, arena);
+    uint32_t in_doubt = pp_leak_doubts_leave_out_of(blocks, &threads, first_other(&threads),
+                                                    count_unseen(&threads), arena);
     pp_threads_release(&threads);
     return in_doubt;
 }

@@ -21,6 +21,7 @@
 #include "threads/thread_snapshot.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Whether other threads may be looked at, which takes system calls that a sandbox may forbid. At
@@ -31,8 +32,9 @@ void pp_leak_doubts_permit(bool look);
  * number. During the pass (`arena` is its own). Without memory everything is in doubt. */
 uint32_t pp_leak_doubts_leave_out(pp_leak_blocks *blocks, pp_arena *arena);
 
-/* The same with the threads of a snapshot, the calling one's row first, and `unseen` others. */
+/* pp_leak_doubts_leave_out_of() does so with the threads of a snapshot, whose rows from `first_other` on are not the
+ * calling one's, and with `unseen` others. */
 uint32_t pp_leak_doubts_leave_out_of(pp_leak_blocks *blocks, const pp_threads *threads,
-                                     uint32_t unseen, pp_arena *arena);
+                                     size_t first_other, uint32_t unseen, pp_arena *arena);
 
 #endif
