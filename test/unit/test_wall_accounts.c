@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/memory.h"
 #include "kinds/cpu/wall_accounts.h"
 #include "sys/clock.h"
 #include "sys/tasks.h"
@@ -103,14 +104,58 @@ static void an_id_that_a_new_thread_has_gets_a_new_account(void **state)
     assert_true(sum_at(now_ns + second_ns) >= second_ns / 2);
 }
 
+/* Ids of no threads. */
+static void each_of_many_threads_has_an_account(void **state)
+{
+    (void)state;
+    enum { MANY = 3000, FIRST = 1 << 29 };
+    uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    for (unsigned look = 0; look < 2; look++) {
+        for (int i = 0; i < MANY; i++) {
+            pp_wall_see(&(pp_wall_sight){.tid = FIRST + i,
+                                         .now_ns = now_ns + look * second_ns,
+                                         .delay_ns = -1,
+                                         .state = PP_WALL_SLEEP,
+                                         .pc = stack,
+                                         .depth = 2});
+        }
+    }
+    assert_int_equal(pp_wall_accounts_count(), MANY);
+    assert_int_equal(sum_at(now_ns + second_ns), MANY * second_ns);
+}
+
+static void add_bytes(uintptr_t start, size_t bytes, void *sum)
+{
+    (void)start;
+    *(size_t *)sum += bytes;
+}
+
+/* What a program has locked that maps it. */
+static void few_threads_need_little_memory(void **state)
+{
+    size_t with_tables = 0;
+    size_t without = 0;
+    pp_memory_each(add_bytes, &with_tables);
+    close_books(state);
+    pp_memory_each(add_bytes, &without);
+    assert_in_range(without, 1, 1 << 20);
+    assert_int_equal(open_books(state), 0);
+    size_t again = 0;
+    pp_memory_each(add_bytes, &again);
+    assert_int_equal(again, with_tables);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(few_threads_need_little_memory, open_books, close_books),
         cmocka_unit_test_setup_teardown(a_thread_that_has_ended_is_counted_no_more, open_books,
                                         close_books),
         cmocka_unit_test_setup_teardown(
             what_looks_have_counted_before_the_begin_is_not_counted_again, open_books, close_books),
         cmocka_unit_test_setup_teardown(an_id_that_a_new_thread_has_gets_a_new_account, open_books,
+                                        close_books),
+        cmocka_unit_test_setup_teardown(each_of_many_threads_has_an_account, open_books,
                                         close_books),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
  * wall_accounts.c: keeps an account of each thread (drawing in the header).
  *
  *   chains[tid % CHAINS] -> account -> account -> 0        free_list -> account -> account -> 0
+ *   pieces[index / PIECE] -> accounts, or NULL: not mapped yet
  *
  * A thread that begins or ends reads its clocks before it takes the lock, and touches the memory that it will need
  * there: many threads that begin at once do not wait for one that waits for memory, or has no processor.
@@ -39,16 +40,16 @@
 
 enum {
     CHAINS = 1024,
-    MOST_ACCOUNTS = 1 << 16, /* 0.5 KiB each; only those that were used take memory */
-    AHEAD = 32,              /* accounts that are touched before they are used */
-    TURN = 32, /* accounts that a look reads without a pause for threads that begin or end */
+    PIECE = 1024, /* accounts of 0.5 KiB, mapped at once; a program may lock all that is mapped */
+    PIECES = 64,
+    AHEAD = 32, /* accounts that are touched before they are used */
+    TURN = 32,  /* accounts that a look reads without a pause for threads that begin or end */
     LITTLE_NS = 1000000,
     QUIET = 8,         /* visits after which a thread that does not run is visited less often */
     ROTATION = 4,      /* then at one look of so many */
     NAME_ROTATION = 5, /* its name is read at one visit of so many */
     TALLIES = 16,      /* places of one thread, until its account is balanced */
-    COUNTS_SHARE = 20, /* one part in 20 of a limited address space */
-    ACCOUNTS_SHARE = 50
+    COUNTS_SHARE = 20  /* one part in 20 of a limited address space */
 };
 
 static const size_t counts_bytes = 64u << 20;
@@ -92,9 +93,9 @@ typedef struct account {
 static struct {
     pp_lock lock;
     bool open;
-    bool may_ask; /* no filter forbids getrusage */
-    account *accounts;
-    uint32_t capacity, used; /* `used`: ever given out */
+    bool may_ask;            /* no filter forbids getrusage */
+    account *pieces[PIECES]; /* stay for good: a thread that begins may touch them at any time */
+    uint32_t used;           /* accounts that were ever given out */
     uint32_t free_list;
     uint32_t chains[CHAINS];
     uint32_t taken; /* accounts that are not free */
@@ -107,15 +108,35 @@ static struct {
 
 /* ---- accounts ---- */
 
+static account *account_at(uint32_t index)
+{
+    return &__atomic_load_n(&books.pieces[index / PIECE], __ATOMIC_ACQUIRE)[index % PIECE];
+}
+
 static account *find(int tid)
 {
-    for (uint32_t i = books.chains[(unsigned)tid % CHAINS]; i != 0;
-         i = books.accounts[i - 1].next) {
-        if (books.accounts[i - 1].tid == tid) {
-            return &books.accounts[i - 1];
+    for (uint32_t i = books.chains[(unsigned)tid % CHAINS]; i != 0; i = account_at(i - 1)->next) {
+        if (account_at(i - 1)->tid == tid) {
+            return account_at(i - 1);
         }
     }
     return NULL;
+}
+
+/* Maps the account's piece, with the lock or without. False: there is no room. */
+static bool have_room(uint32_t index)
+{
+    if (index >= PIECE * PIECES) {
+        return false;
+    }
+    account **piece = &books.pieces[index / PIECE];
+    account *there = __atomic_load_n(piece, __ATOMIC_ACQUIRE);
+    account *mine = there == NULL ? pp_memory_map(PIECE * sizeof *mine) : NULL;
+    if (mine != NULL && !__atomic_compare_exchange_n(piece, &there, mine, false, __ATOMIC_ACQ_REL,
+                                                     __ATOMIC_ACQUIRE)) {
+        pp_memory_unmap(mine, PIECE * sizeof *mine);
+    }
+    return there != NULL || mine != NULL;
 }
 
 /* NULL: there is no room. */
@@ -123,14 +144,14 @@ static account *open_account(int tid, uint64_t now_ns, int64_t cpu_ns)
 {
     uint32_t index = books.free_list;
     if (index != 0) {
-        books.free_list = books.accounts[index - 1].next;
-    } else if (books.used < books.capacity) {
+        books.free_list = account_at(index - 1)->next;
+    } else if (have_room(books.used)) {
         index = __atomic_add_fetch(&books.used, 1, __ATOMIC_RELAXED);
     } else {
         return NULL;
     }
     uint32_t *chain = &books.chains[(unsigned)tid % CHAINS];
-    account *a = &books.accounts[index - 1];
+    account *a = account_at(index - 1);
     *a = (account){
         .tid = tid, .next = *chain, .sight_ns = now_ns, .since_ns = now_ns, .since_cpu_ns = cpu_ns};
     *chain = index;
@@ -140,11 +161,11 @@ static account *open_account(int tid, uint64_t now_ns, int64_t cpu_ns)
 
 static void free_account(account *a)
 {
-    uint32_t index = (uint32_t)(a - books.accounts) + 1;
     uint32_t *link = &books.chains[(unsigned)a->tid % CHAINS];
-    while (*link != index) {
-        link = &books.accounts[*link - 1].next;
+    while (account_at(*link - 1) != a) {
+        link = &account_at(*link - 1)->next;
     }
+    uint32_t index = *link;
     *link = a->next;
     *a = (account){.next = books.free_list};
     books.free_list = index;
@@ -329,26 +350,15 @@ static void free_tables(void)
     if (books.stack != NULL) {
         pp_memory_unmap(books.stack, STACK_BYTES);
     }
-    if (books.used > 0) {
-        memset(books.accounts, 0, books.used * sizeof *books.accounts);
-        pp_memory_empty(books.accounts, books.capacity * sizeof *books.accounts);
+    for (uint32_t i = 0; i < books.used; i++) {
+        *account_at(i) = (account){.tid = 0};
+    }
+    for (uint32_t i = 0; i < books.used; i += PIECE) {
+        pp_memory_empty(account_at(i), PIECE * sizeof(account));
     }
     books.stack = NULL;
     books.used = books.free_list = books.taken = 0;
     memset(books.chains, 0, sizeof books.chains);
-}
-
-/* Once: a thread that begins may touch them at any time. */
-static bool reserve_accounts(void)
-{
-    if (books.accounts == NULL) {
-        size_t bytes =
-            pp_address_space_share(MOST_ACCOUNTS * sizeof *books.accounts, ACCOUNTS_SHARE);
-        books.capacity = (uint32_t)(bytes / sizeof *books.accounts);
-        account *accounts = pp_memory_map(books.capacity * sizeof *accounts);
-        __atomic_store_n(&books.accounts, accounts, __ATOMIC_RELEASE);
-    }
-    return books.accounts != NULL;
 }
 
 int pp_wall_accounts_begin(bool may_ask, pp_worker *looker)
@@ -362,7 +372,7 @@ int pp_wall_accounts_begin(bool may_ask, pp_worker *looker)
     books.looker = looker;
     books.all_quiet = false;
     books.stack = pp_memory_map(STACK_BYTES);
-    books.open = books.places.counts != NULL && books.stack != NULL && reserve_accounts();
+    books.open = books.places.counts != NULL && books.stack != NULL && have_room(0);
     if (!books.open) {
         free_tables();
     }
@@ -438,7 +448,7 @@ bool pp_wall_list_moved(bool everyone, int folder, int *tids, size_t capacity, s
     pp_lock_take(&books.lock, pp_task_self());
     books.look += books.all_quiet ? ROTATION : 1;
     for (uint32_t i = 0; i < books.used; i++) {
-        account *a = &books.accounts[i];
+        account *a = account_at(i);
         if (i % TURN == TURN - 1) {
             pp_lock_release(&books.lock);
             pp_lock_take(&books.lock, pp_task_self());
@@ -531,7 +541,7 @@ const pp_wall_places *pp_wall_settle_all(uint64_t now_ns)
     pp_signal_mask old = 0;
     enter(&old);
     for (uint32_t i = 0; i < books.used; i++) {
-        account *a = &books.accounts[i];
+        account *a = account_at(i);
         if (a->tid == 0 || a->has_ended) {
             continue;
         }
@@ -561,10 +571,9 @@ static clocks read_clocks(void)
  * not while this thread has the lock. */
 static void touch_next_accounts(void)
 {
-    account *accounts = __atomic_load_n(&books.accounts, __ATOMIC_ACQUIRE);
     uint32_t next = __atomic_load_n(&books.used, __ATOMIC_RELAXED) + AHEAD;
-    if (accounts != NULL && next < books.capacity) {
-        __atomic_fetch_or(&accounts[next].tid, 0, __ATOMIC_RELAXED);
+    if (have_room(next)) {
+        __atomic_fetch_or(&account_at(next)->tid, 0, __ATOMIC_RELAXED);
     }
 }
 
