@@ -5,7 +5,7 @@
  * Zone: SIGNAL.
  * Locks: none: a place of the list is taken by its address, and free again when its address is 0.
  * Owns: the list of what is mapped.
- * Tested by: unit.buffer, unit.memory, e2e.heap_mappings
+ * Tested by: unit.buffer, unit.memory, interleave.memory, e2e.heap_mappings
  */
 #include "base/memory.h"
 
@@ -42,8 +42,8 @@ extern void tsan_acquire(void *address) __asm__("__tsan_acquire") __attribute__(
 extern void tsan_release(void *address) __asm__("__tsan_release") __attribute__((weak));
 static const char unmapped; /* its address only */
 
-/* A reader never sees an address with the size of another one: the size is stored after the address,
- * and is 0 before the address goes. */
+/* A reader uses no address with the size of another one: the size is stored after the address, is 0 before the
+ * address goes, and belongs to the address that is still there after it was read. */
 static struct {
     uintptr_t start;
     size_t bytes;
@@ -78,7 +78,8 @@ void pp_memory_each(void (*visit)(uintptr_t start, size_t bytes, void *context),
     for (size_t i = 0; i < PLACES; i++) {
         uintptr_t start = __atomic_load_n(&places[i].start, __ATOMIC_ACQUIRE);
         size_t bytes = __atomic_load_n(&places[i].bytes, __ATOMIC_ACQUIRE);
-        if (start != 0 && bytes != 0) {
+        if (start != 0 && bytes != 0 &&
+            __atomic_load_n(&places[i].start, __ATOMIC_RELAXED) == start) {
             visit(start, bytes, context);
         }
     }
