@@ -60,6 +60,20 @@ static void take_number(const char *line, pp_smaps_area *area)
     }
 }
 
+/* Mappings that the kernel joins while it is read come a second time, with what they were joined to: only the
+ * part that is new counts. Returns NULL if there is none. */
+static pp_smaps_area *add_area(pp_smaps *smaps, const pp_map_line *map)
+{
+    uintptr_t least = smaps->count > 0 ? smaps->list[smaps->count - 1].map.limit : 0;
+    if (map->limit <= least) {
+        return NULL;
+    }
+    pp_smaps_area *area = &smaps->list[smaps->count++];
+    *area = (pp_smaps_area){.map = *map};
+    area->map.start = map->start > least ? map->start : least;
+    return area;
+}
+
 int pp_smaps_parse(char *text, size_t length, pp_arena *arena, pp_smaps *smaps)
 {
     size_t capacity = count_areas(text, length);
@@ -67,16 +81,15 @@ int pp_smaps_parse(char *text, size_t length, pp_arena *arena, pp_smaps *smaps)
     if (smaps->list == NULL) {
         return -ENOMEM;
     }
+    pp_smaps_area *area = NULL;
     while (*text != '\0') {
         if (!is_number_line(text)) {
             pp_map_line map;
-            if (smaps->count < capacity && pp_maps_next(&text, &map)) {
-                smaps->list[smaps->count++] = (pp_smaps_area){.map = map};
-            }
+            area = pp_maps_next(&text, &map) ? add_area(smaps, &map) : NULL;
             continue;
         }
-        if (smaps->count > 0) {
-            take_number(text, &smaps->list[smaps->count - 1]);
+        if (area != NULL) {
+            take_number(text, area);
         }
         text += strcspn(text, "\n");
         text += *text == '\n';

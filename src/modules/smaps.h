@@ -28,7 +28,7 @@ typedef struct pp_smaps_area {
 } pp_smaps_area;
 
 typedef struct pp_smaps {
-    pp_smaps_area *list; /* ascending */
+    pp_smaps_area *list; /* ascending; none overlaps another */
     size_t count;
 } pp_smaps;
 

@@ -58,6 +58,30 @@ static void numbers_belong_to_the_line_before(void **state)
     pp_arena_release(&arena);
 }
 
+/* The kernel joined mappings between two lines. */
+static void areas_do_not_overlap(void **state)
+{
+    (void)state;
+    pp_arena arena = PP_ARENA_INIT;
+    pp_smaps smaps = parse("10000-20000 rw-p 00000000 00:00 0\nRss: 40 kB\n"
+                           "18000-30000 rw-p 00000000 00:00 0\nRss: 4 kB\n"
+                           "10000-28000 rw-p 00000000 00:00 0\nRss: 400 kB\n"
+                           "30000-40000 rw-p 00000000 00:00 0\nRss: 8 kB\n",
+                           &arena);
+    static const struct {
+        uintptr_t start, limit;
+        uint64_t resident;
+    } expected[] = {
+        {0x10000, 0x20000, 40 << 10}, {0x20000, 0x30000, 4 << 10}, {0x30000, 0x40000, 8 << 10}};
+    assert_int_equal(smaps.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(smaps.list[i].map.start, expected[i].start);
+        assert_int_equal(smaps.list[i].map.limit, expected[i].limit);
+        assert_int_equal(smaps.list[i].resident, expected[i].resident);
+    }
+    pp_arena_release(&arena);
+}
+
 static void bad_texts_have_no_areas(void **state)
 {
     (void)state;
@@ -95,6 +119,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_belong_to_the_line_before),
+        cmocka_unit_test(areas_do_not_overlap),
         cmocka_unit_test(bad_texts_have_no_areas),
         cmocka_unit_test(a_mapping_has_the_pages_that_were_written),
     };
