@@ -64,6 +64,22 @@ static void each_area_has_a_holder(void **state)
     pp_arena_release(&arena);
 }
 
+static void the_program_break_is_no_variable(void **state)
+{
+    (void)state;
+    static const char adjacent[] = "100000-101000 r-xp 00000000 fe:00 1   /bin/a\nRss: 4 kB\n"
+                                   "101000-102000 rw-p 00001000 fe:00 1   /bin/a\nRss: 4 kB\n"
+                                   "102000-202000 rw-p 00000000 00:00 0   [heap]\nRss: 800 kB\n";
+    pp_arena arena = PP_ARENA_INIT;
+    pp_smaps areas;
+    char *copy = pp_arena_text(&arena, adjacent, sizeof adjacent - 1);
+    assert_int_equal(pp_smaps_parse(copy, sizeof adjacent - 1, &arena, &areas), 0);
+    assert_int_equal(areas.count, 3);
+    assert_int_equal(pp_resident_holder(&areas, 1), PP_HOLDER_DATA);
+    assert_int_equal(pp_resident_holder(&areas, 2), PP_HOLDER_UNKNOWN);
+    pp_arena_release(&arena);
+}
+
 static const pp_resident_part *part_at(const pp_resident *resident, uintptr_t start)
 {
     for (size_t i = 0; i < resident->part_count; i++) {
@@ -194,6 +210,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_area_has_a_holder),
+        cmocka_unit_test(the_program_break_is_no_variable),
         cmocka_unit_test(the_first_span_of_the_list_has_an_address),
         cmocka_unit_test(pages_count_for_parts_and_blocks),
         cmocka_unit_test(parts_add_up_to_the_areas),

@@ -59,12 +59,15 @@ static bool is_of_object(const pp_smaps *areas, size_t index)
     return false;
 }
 
-/* Variables without a value in the file are in the memory after it. */
+/* Variables without a value in the file are in the memory after it. Without randomised addresses (gdb,
+ * setarch -R) the program break meets the variables, too. */
 static bool is_after_variables(const pp_smaps *areas, size_t index)
 {
+    const pp_map_line *map = &areas->list[index].map;
     const pp_map_line *before = index > 0 ? &areas->list[index - 1].map : NULL;
-    return before != NULL && meet(before, &areas->list[index].map) && is_file(before->path) &&
-           before->writable && !before->shared && is_of_object(areas, index - 1);
+    return before != NULL && meet(before, map) && strcmp(map->path, "[heap]") != 0 &&
+           is_file(before->path) && before->writable && !before->shared &&
+           is_of_object(areas, index - 1);
 }
 
 static pp_holder holder_of_file(const pp_smaps *areas, size_t index)
