@@ -69,13 +69,18 @@ static int set_up(void **state)
     return 0;
 }
 
-static pp_libc_arenas find(pp_arena *arena)
+static pp_libc_arenas find_in(const pp_memory *memory, pp_arena *arena)
 {
     pp_smaps areas;
     pp_libc_arenas found;
     assert_int_equal(pp_smaps_read("/proc/thread-self/smaps", arena, &areas), 0);
-    assert_int_equal(pp_libc_arenas_find(&areas, NULL, arena, &found), 0);
+    assert_int_equal(pp_libc_arenas_find(&areas, memory, arena, &found), 0);
     return found;
+}
+
+static pp_libc_arenas find(pp_arena *arena)
+{
+    return find_in(NULL, arena);
 }
 
 static bool is_glibcs(void)
@@ -110,6 +115,35 @@ static void each_block_is_in_its_arena(void **state)
     pp_arena_release(&arena);
 }
 
+static bool look_and_copy(const pp_memory *memory, void *to, uintptr_t from, size_t size)
+{
+    (void)memory;
+    fail_msg("%zu bytes are copied to %p from %#lx where they may go", size, to,
+             (unsigned long)from);
+    return false;
+}
+
+static size_t copy_part(const pp_memory *memory, void *to, uintptr_t from, size_t size)
+{
+    (void)memory;
+    return pp_safe_copy_part(to, from, size);
+}
+
+/* pp_safe_copy() may fault under a filter for system calls, if another thread frees a large block. */
+static void memory_that_may_go_is_read_with_care(void **state)
+{
+    (void)state;
+    static const pp_memory memory = {look_and_copy, copy_part};
+    pp_arena arena = PP_ARENA_INIT;
+    if (!is_glibcs()) {
+        skip();
+    }
+    pp_libc_arenas found = find_in(&memory, &arena);
+    assert_int_equal(arena_of(&found, large), PP_LIBC_LARGE);
+    assert_in_range(found.arenas, THREADS + 1, 2 * THREADS);
+    pp_arena_release(&arena);
+}
+
 static void others_are_not_found(void **state)
 {
     (void)state;
@@ -138,6 +172,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_block_is_in_its_arena),
+        cmocka_unit_test(memory_that_may_go_is_read_with_care),
         cmocka_unit_test(others_are_not_found),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);

@@ -61,6 +61,12 @@ static int add(finder *f, uintptr_t start, uintptr_t limit, uint64_t who)
     return 0;
 }
 
+/* Threads unmap heaps and large blocks meanwhile. */
+static bool copy(const finder *f, void *to, uintptr_t from, size_t size)
+{
+    return pp_memory_copy_part(f->memory, to, from, size) == size;
+}
+
 /* ---- heaps ---- */
 
 static bool is_of_pages(uint64_t bytes)
@@ -70,7 +76,7 @@ static bool is_of_pages(uint64_t bytes)
 
 static bool read_heap(const finder *f, uintptr_t start, heap_info *info)
 {
-    return pp_memory_copy(f->memory, info, start, sizeof *info) && is_of_pages(info->size) &&
+    return copy(f, info, start, sizeof *info) && is_of_pages(info->size) &&
            is_of_pages(info->readable_size) && info->size <= info->readable_size &&
            info->previous % heap_bytes == 0;
 }
@@ -137,7 +143,7 @@ static int find_heaps(finder *f, const pp_map_line *map)
 static uint64_t large_bytes(const finder *f, uintptr_t start, uintptr_t limit)
 {
     uint64_t words[2]; /* prev_size: what an alignment has left out, and size */
-    if (!pp_memory_copy(f->memory, words, start, sizeof words)) {
+    if (!copy(f, words, start, sizeof words)) {
         return 0;
     }
     uint64_t bytes = words[1] & ~(uint64_t)FLAGS;
