@@ -243,10 +243,12 @@ int pp_remote_holders(int pid, pp_remote_held_visit *visit, void *context, pp_re
         visit_part(&r, &r.resident.parts[i], visit, context);
     }
     pp_arena_release(&r.arena);
-    return failed == 0
-               ? 0
-               : pp_remote_fail(error, "cannot read the memory of process %d: %s", pid,
-                                failed == -ESRCH || failed == -ENOENT
-                                    ? "there is no such process, it has ended, or it has no memory"
-                                    : strerror(-failed));
+    if (failed == -ESRCH || failed == -ENOENT) {
+        return pp_remote_fail(error,
+                              "cannot read the memory of process %d: there is no such process, it "
+                              "has ended, or it has "
+                              "no memory",
+                              pid);
+    }
+    return failed == 0 ? 0 : pp_remote_refuse(pid, failed, error);
 }

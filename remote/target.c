@@ -101,15 +101,15 @@ static int explain_refusal(int pid, pp_remote_error *error)
     if (is_other_users(pid)) {
         return pp_remote_fail(error,
                               "process %d is another user's: run cpprof as that user or as "
-                              "root (sudo cpprof dump -p %d)",
-                              pid, pid);
+                              "root (sudo)",
+                              pid);
     }
     if (geteuid() != 0 && yama_scope() > 0) {
         return pp_remote_fail(
             error,
             "process %d may not be looked at: kernel.yama.ptrace_scope is %d, which leaves that "
-            "to root (sudo cpprof dump -p %d, or sysctl kernel.yama.ptrace_scope=0)",
-            pid, yama_scope(), pid);
+            "to root (sudo, or sysctl kernel.yama.ptrace_scope=0)",
+            pid, yama_scope());
     }
     return pp_remote_fail(error,
                           "process %d may not be looked at: it has changed its user, holds more "
@@ -118,7 +118,7 @@ static int explain_refusal(int pid, pp_remote_error *error)
                           pid, geteuid() != 0 ? "; try as root" : "");
 }
 
-static int explain(int pid, long status, pp_remote_error *error)
+int pp_remote_refuse(int pid, long status, pp_remote_error *error)
 {
     switch (status) {
     case -EACCES:
@@ -208,13 +208,13 @@ int pp_target_open(pp_target *target, int pid, pp_remote_error *error)
     pp_loader_calibrate(&epoch, sizeof epoch, epoch, 0);
     target->tasks = open_of(pid, "task", O_RDONLY | O_DIRECTORY);
     if (target->tasks < 0) {
-        return explain(pid, target->tasks, error);
+        return pp_remote_refuse(pid, target->tasks, error);
     }
     long got = pp_remote_read_proc(target->thread, "syscall", text, sizeof text);
     int status = got < 0 ? (int)got : read_auxv(target);
     if (status != 0) {
         pp_target_close(target);
-        return explain(pid, status, error);
+        return pp_remote_refuse(pid, status, error);
     }
     target->memory = open_of(target->thread, "mem", O_RDONLY);
     target->root = open_of(target->thread, "root", O_PATH | O_DIRECTORY);

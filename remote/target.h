@@ -62,6 +62,9 @@ long pp_remote_read_proc(int pid, const char *name, void *to, size_t size);
 bool pp_remote_status_text(int pid, const char *key, char *to, size_t size);
 long pp_remote_status_number(int pid, const char *key);
 
+/* Stores why the process may not be looked at, by the -errno of a file in /proc, and what to do; returns -1. */
+int pp_remote_refuse(int pid, long status, pp_remote_error *error);
+
 /* Stores "why ...", cut if it is too long; returns -1. */
 int pp_remote_fail(pp_remote_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

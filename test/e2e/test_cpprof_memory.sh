@@ -62,6 +62,13 @@ start LC_ALL=C
 has page "process $victim " "the allocator's memory, in use or free" '101 arenas' '8MB  /memfd:pool' 'stacks of threads' 'holders' \
     'This is what /proc says' 'no control socket'
 ! grep -q 'live blocks' page || fail "live blocks are not known outside: $(cat page)"
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+    others=$(for_everybody "$cpprof")
+    ended=0
+    setpriv --reuid=65534 --regid=65534 --clear-groups "$others" memory -p $victim >page 2>complaints || ended=$?
+    expect_equal "status with another user's process" 1 $ended
+    expect_contains "another user's process" complaints "process $victim is another user's: run cpprof as that user or as root"
+fi
 end
 
 for words in '' "-p $victim" '-p 0x' 'none.pb.gz' "-p 1 more"; do
