@@ -194,6 +194,21 @@ static void print_row(int64_t bytes, const char *text)
     print_cut(text);
 }
 
+/* The end of a path tells more than its beginning. */
+static void print_name(int64_t bytes, const char *name)
+{
+    size_t length = strlen(name);
+    const char *at = name + (length < LINE_COLUMNS ? 0 : length - LINE_COLUMNS);
+
+    while ((*at & 0xc0) == 0x80) { /* in a character of UTF-8 */
+        at++;
+    }
+    print_bytes(bytes);
+    fputs(at > name ? "  ..." : "  ", stdout);
+    cp_put_printable(at, strlen(at), stdout);
+    putchar('\n');
+}
+
 /* ---- the table ---- */
 
 static const char *text_of(const page *p, int holder)
@@ -279,7 +294,7 @@ static void print_names(const page *p, unsigned set, const char *heading)
         printf("\n%s:\n", heading);
     }
     for (size_t i = 0; i < kept && i < NAMES; i++) {
-        print_row(list[i].value[RESIDENT], list[i].name);
+        print_name(list[i].value[RESIDENT], list[i].name);
     }
     if (kept > NAMES) {
         printf("            ... and %zu more\n", kept - NAMES);
@@ -298,11 +313,14 @@ static void print_arenas(const page *p)
 {
     held *list = cp_heap_alloc(p->count + 1, sizeof *list);
     size_t count = 0, kept = 0;
+    int64_t large = 0; /* of glibc's blocks that are in no arena; inside they are live blocks */
 
     for (size_t i = 0; i < p->count; i++) {
         if (p->rows[i].holder == ALLOCATOR && p->rows[i].arena > 0) {
             list[count] = p->rows[i];
             list[count++].name = "";
+        } else if (p->rows[i].holder == ALLOCATOR && p->is_outside) {
+            large += p->rows[i].value[RESIDENT];
         }
     }
     qsort(list, count, sizeof *list, by_arena);
@@ -314,14 +332,18 @@ static void print_arenas(const page *p)
         }
     }
     qsort(list, kept, sizeof *list, by_bytes);
-    if (kept > 1) {
-        printf("\nThe allocator%s by arena: %zu arenas, the largest\n",
-               p->is_outside ? "'s memory" : "'s free memory", kept);
+    if (kept > 1 || large > 0) {
+        printf("\nThe allocator%s by arena: %zu %s\n",
+               p->is_outside ? "'s memory" : "'s free memory", kept,
+               kept == 1 ? "arena" : "arenas, the largest");
         for (size_t i = 0; i < kept && i < ARENAS; i++) {
             print_bytes(list[i].value[RESIDENT]);
             printf("  arena %lld%s\n", (long long)list[i].arena,
                    list[i].arena == 1 ? " (the main one)" : "");
         }
+    }
+    if (large > 0) {
+        print_row(large, "large blocks, each a mapping of its own");
     }
     free(list);
 }
@@ -481,6 +503,9 @@ int cp_memory_run(const char *source)
         status = cp_report_load(&sources, &profile, &error);
         if (status == 0) {
             status = print_profile(&p, pid, source, profile, &error);
+        } else if (pid) { /* it is stopped, or has an older libpprof */
+            why = error;
+            status = print_outside(&p, pid, &why, &error);
         }
     }
     if (status == 0 && fflush(stdout) != 0) {

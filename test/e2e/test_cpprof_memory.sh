@@ -9,13 +9,16 @@
 cpprof=$BUILD/bin/cpprof
 mkdir -m 700 run
 export XDG_RUNTIME_DIR="$work/run"
-dd if=/dev/zero of=file bs=1M count=4 2>dd.err || fail "$(cat dd.err)"
+# Longer than a line of the page.
+folder=$(printf '%080d' 0)
+mkdir "$folder"
+dd if=/dev/zero of="$folder/file" bs=1M count=4 2>dd.err || fail "$(cat dd.err)"
 
 start() { # [VARIABLE=VALUE...]
     rm -f input
     mkfifo input
     : >said
-    env "$@" "$victims/holders" file <input >said 2>err &
+    env "$@" "$victims/holders" "$folder/file" <input >said 2>err &
     victim=$!
     started="$started $victim"
     exec 9>input
@@ -36,7 +39,7 @@ has() {
 # A page of it says what the victim has; of the two tables the first ends with the sum, the largest number.
 look() { # SOURCE... (the page is in page)
     "$cpprof" memory "$@" >page 2>complaints || fail "memory $*: $(cat complaints)"
-    has page '16MB  ' '8MB  /memfd:pool' '4MB  /' 'holders'
+    has page '16MB  ' '8MB  /memfd:pool' '4MB  ...0' '00/file' 'holders'
     awk '/  all$/ { found = $2 == "100%" } END { exit !found }' page || fail "no sum: $(cat page)"
 }
 
@@ -47,6 +50,8 @@ has page "process $victim " 'live blocks of the allocator' 'make_block < run' '1
 ! grep -q pprof_memory page || fail "roots are shown: $(cat page)"
 look "pid:$victim"
 look "unix:$work/web"
+"$cpprof" memory "pid:$victim/none" >page 2>complaints || fail "none: $(cat complaints)" # an older libpprof answers so
+has page "process $victim " 'This is what /proc says' 'answered 404'
 "$cpprof" merge -o mem.pb.gz "pid:$victim/memory" || fail "no profile"
 look mem.pb.gz
 ! grep -q '^process' page || fail "a file has no process: $(cat page)"
@@ -59,7 +64,7 @@ end
 
 start LC_ALL=C
 "$cpprof" memory -p $victim >page 2>complaints || fail "outside: $(cat complaints)"
-has page "process $victim " "the allocator's memory, in use or free" '101 arenas' '8MB  /memfd:pool' 'stacks of threads' 'holders' \
+has page "process $victim " "the allocator's memory, in use or free" '101 arenas' 'MB  large blocks' '8MB  /memfd:pool' 'stacks of threads' 'holders' \
     'This is what /proc says' 'no control socket'
 ! grep -q 'live blocks' page || fail "live blocks are not known outside: $(cat page)"
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
