@@ -6,6 +6,7 @@
  */
 #include "remote/holders.h"
 
+#include "kinds/heap/data_limits.h"
 #include "kinds/heap/libc_arenas.h"
 #include "kinds/heap/resident.h"
 #include "modules/smaps.h"
@@ -173,7 +174,8 @@ static bool has_other_allocator(const pp_smaps *areas)
 static int find_parts(reader *r)
 {
     pp_libc_arenas arenas = {.count = 0};
-    const pp_smaps *areas = &r->resident.areas;
+    pp_smaps *areas = &r->resident.areas;
+    pp_data_limits_find(areas, &r->memory);
     int error =
         has_other_allocator(areas) ? 0 : pp_libc_arenas_find(areas, &r->memory, &r->arena, &arenas);
     r->capacity = areas->count + arenas.count + 1;

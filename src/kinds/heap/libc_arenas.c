@@ -171,7 +171,7 @@ static bool may_have(const pp_smaps *areas, size_t index)
 {
     const pp_smaps_area *area = &areas->list[index];
     return area->map.readable && area->map.writable && area->resident > 0 &&
-           pp_resident_holder(areas, index) == PP_HOLDER_UNKNOWN;
+           (pp_resident_holder(areas, index) == PP_HOLDER_UNKNOWN || area->data_limit != 0);
 }
 
 int pp_libc_arenas_find(const pp_smaps *areas, const pp_memory *memory, pp_arena *arena,
@@ -181,15 +181,17 @@ int pp_libc_arenas_find(const pp_smaps *areas, const pp_memory *memory, pp_arena
     int error = 0;
     *found = (pp_libc_arenas){.arenas = PP_LIBC_MAIN_ARENA};
     for (size_t i = 0; i < areas->count && error == 0; i++) {
-        const pp_map_line *map = &areas->list[i].map;
+        pp_map_line map = areas->list[i].map;
+        uintptr_t data_limit = areas->list[i].data_limit;
+        map.start = data_limit > map.start ? data_limit : map.start;
         if (!may_have(areas, i)) {
             continue;
         }
-        if (strcmp(map->path, "[heap]") == 0) {
-            error = add(&f, map->start, map->limit, PP_LIBC_MAIN_ARENA);
+        if (strcmp(map.path, "[heap]") == 0) {
+            error = add(&f, map.start, map.limit, PP_LIBC_MAIN_ARENA);
         } else {
-            error = find_heaps(&f, map);
-            error = error == 0 ? find_large(&f, map) : error;
+            error = find_heaps(&f, &map);
+            error = error == 0 ? find_large(&f, &map) : error;
         }
     }
     return error;

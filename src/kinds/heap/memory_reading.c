@@ -10,6 +10,7 @@
 
 #include "base/exponential.h"
 #include "base/memory.h"
+#include "kinds/heap/data_limits.h"
 #include "kinds/heap/heap_mappings.h"
 #include "kinds/heap/leak_blocks.h"
 #include "kinds/heap/libc_arenas.h"
@@ -263,7 +264,8 @@ static void add_pages(pass *p)
 static int find_owners(pass *p)
 {
     pp_libc_arenas arenas = {.arenas = 0};
-    const pp_smaps *areas = &p->reading->resident.areas;
+    pp_smaps *areas = &p->reading->resident.areas;
+    pp_data_limits_find(areas, NULL);
     int error = p->reading->allocator.name == NULL || p->reading->allocator.is_libc
                     ? pp_libc_arenas_find(areas, NULL, p->arena, &arenas)
                     : 0;

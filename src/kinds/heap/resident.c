@@ -61,7 +61,7 @@ static bool is_of_object(const pp_smaps *areas, size_t index)
 
 /* Variables without a value in the file are in the memory after it. Without randomised addresses (gdb,
  * setarch -R) the program break meets the variables, too. */
-static bool is_after_variables(const pp_smaps *areas, size_t index)
+bool pp_resident_is_after_variables(const pp_smaps *areas, size_t index)
 {
     const pp_map_line *map = &areas->list[index].map;
     const pp_map_line *before = index > 0 ? &areas->list[index - 1].map : NULL;
@@ -98,7 +98,9 @@ pp_holder pp_resident_holder(const pp_smaps *areas, size_t index)
     if (begins(map->path, "[v") || begins(map->path, "[uprobes]")) {
         return PP_HOLDER_KERNEL;
     }
-    if (!is_after_variables(areas, index)) {
+    uintptr_t data_limit = areas->list[index].data_limit;
+    if (!pp_resident_is_after_variables(areas, index) ||
+        (data_limit != 0 && data_limit <= map->start)) {
         return PP_HOLDER_UNKNOWN;
     }
     return pp_resident_holder(areas, index - 1) == PP_HOLDER_OWN ? PP_HOLDER_OWN : PP_HOLDER_DATA;
@@ -179,14 +181,17 @@ static void cut_area(cutting *c, size_t index)
 {
     const pp_smaps_area *area = &c->resident->areas.list[index];
     pp_holder whole = pp_resident_holder(&c->resident->areas, index);
+    bool is_cut = area->data_limit > area->map.start && area->data_limit < area->map.limit;
     uintptr_t next = 0;
     for (uintptr_t at = area->map.start; at < area->map.limit; at = next) {
-        next = area->map.limit;
+        bool is_after = is_cut && at >= area->data_limit;
+        pp_holder holder = is_after ? PP_HOLDER_UNKNOWN : whole;
+        next = is_cut && !is_after ? area->data_limit : area->map.limit;
         const pp_resident_span *span = span_at(c, at, &next);
         add_part(c, &(pp_resident_part){.start = at,
                                         .limit = next,
                                         .area = (uint32_t)index,
-                                        .holder = span != NULL ? held_as(span, whole) : whole,
+                                        .holder = span != NULL ? held_as(span, holder) : holder,
                                         .who = span != NULL ? span->who : 0});
     }
 }
@@ -194,7 +199,7 @@ static void cut_area(cutting *c, size_t index)
 int pp_resident_cut(pp_resident *resident, pp_resident_span *spans, size_t count, pp_arena *arena)
 {
     ranked *list = pp_arena_array(arena, count + 1, sizeof *list);
-    size_t most = resident->areas.count + 2 * count + 1;
+    size_t most = 2 * resident->areas.count + 2 * count + 1;
     resident->parts = pp_arena_array(arena, most, sizeof *resident->parts);
     if (list == NULL || resident->parts == NULL) {
         return -ENOMEM;

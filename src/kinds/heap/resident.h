@@ -80,6 +80,10 @@ typedef struct pp_resident {
 /* The holder of an area of which nothing else is known. */
 pp_holder pp_resident_holder(const pp_smaps *areas, size_t index);
 
+/* Whether the area has no file, and meets the variables of one: it begins with those that have no value
+ * in the file. */
+bool pp_resident_is_after_variables(const pp_smaps *areas, size_t index);
+
 /* Cuts the areas into parts. The spans are sorted. 0 or -ENOMEM. */
 int pp_resident_cut(pp_resident *resident, pp_resident_span *spans, size_t count, pp_arena *arena);
 
