@@ -4,7 +4,7 @@
  *
  * Zone: NORMAL.
  * Owns: whether `cpprof record` is told.
- * Tested by: e2e.children, e2e.cpprof_record_exec
+ * Tested by: e2e.children, e2e.cpprof_record_exec, e2e.other_libc
  */
 #include "api/executed.h"
 
@@ -12,6 +12,7 @@
 #include "api/moments.h"
 #include "host/exec_target.h"
 #include "host/follow_exec.h"
+#include "host/preload_list.h"
 #include "sys/log.h"
 #include "sys/recorder.h"
 #include "sys/sandbox.h"
@@ -25,6 +26,7 @@
 
 static struct {
     bool tells; /* `cpprof record` what the process does */
+    bool looks; /* at what it executes, with the library in its environment */
     bool has_told_end;
 } state;
 
@@ -44,7 +46,7 @@ void pp_executed_tell_child(void)
 void pp_executed_tell_confined(void)
 {
     tell(PP_RECORDER_CONFINED, NULL);
-    state.tells = false;
+    state.tells = state.looks = false;
 }
 
 void pp_executed_tell_end(void)
@@ -57,26 +59,6 @@ void pp_executed_tell_end(void)
 
 /* ---- the environment of programs that this one executes ---- */
 
-/* Removes this library from the list, in place. */
-static void remove_from_list(char *list)
-{
-    char *out = list;
-    const char *in = list;
-    while (*in != '\0') {
-        size_t length = strcspn(in, ": ");
-        size_t whole = length + (in[length] != '\0');
-        if (!pp_follow_exec_is_us(in, length)) {
-            memmove(out, in, whole);
-            out += whole;
-        }
-        in += whole;
-    }
-    *out = '\0';
-    if (out > list && (out[-1] == ':' || out[-1] == ' ')) {
-        out[-1] = '\0';
-    }
-}
-
 /*
  * Without `subprocesses`, programs that this one executes are not profiled: they must not inherit
  * the preload. This edits the variable's own memory; setenv() would allocate.
@@ -87,7 +69,7 @@ static void leave_children_alone(void)
     if (list == NULL) {
         return;
     }
-    remove_from_list(list);
+    pp_preload_list_remove(list);
     if (*list == '\0') {
         unsetenv("LD_PRELOAD");
     }
@@ -102,7 +84,8 @@ void pp_executed_init(void)
         pp_recorder_pass_on(false);
     }
     /* Only with `subprocesses` cpprof asks who could not be followed. */
-    state.tells = children && pp_recorder_is_there() && pp_sandbox_permits_recorder();
+    state.looks = children && pp_sandbox_permits_recorder();
+    state.tells = state.looks && pp_recorder_is_there();
     tell(PP_RECORDER_BEGINS, NULL);
 }
 
@@ -114,6 +97,7 @@ static const char *hindrance(pp_exec_verdict verdict)
     case PP_EXEC_STATIC:
         return "a statically linked program, into which nothing can be preloaded: ";
     case PP_EXEC_FOREIGN:
+    case PP_EXEC_OTHER_LIBC:
         return "a program for another machine or another C library: ";
     default:
         return "a program with set-user-id, which ignores what is preloaded: ";
@@ -135,6 +119,7 @@ static pp_recorder_event event_of(pp_exec_verdict verdict)
     case PP_EXEC_STATIC:
         return PP_RECORDER_STATIC;
     case PP_EXEC_FOREIGN:
+    case PP_EXEC_OTHER_LIBC:
         return PP_RECORDER_FOREIGN;
     case PP_EXEC_PRIVILEGED:
         return PP_RECORDER_PRIVILEGED;
@@ -202,7 +187,7 @@ void pp_executed_by_child(const pp_exec *exec, int child)
     }
     const pp_exec_target target = {exec->folder, exec->path, exec->search};
     pp_exec_verdict verdict = pp_exec_inspect(&target);
-    bool is_followed = verdict == PP_EXEC_OURS && pp_follow_exec_is_in(exec->envp);
+    bool is_followed = verdict == PP_EXEC_OURS && pp_preload_list_is_in(exec->envp);
     if (verdict == PP_EXEC_ABSENT || is_followed) {
         return;
     }
@@ -212,4 +197,12 @@ void pp_executed_by_child(const pp_exec *exec, int child)
     } else {
         pp_recorder_tell(event, exec->path);
     }
+}
+
+/* See process.h. */
+bool pp_executed_leaves_library(const pp_exec *exec)
+{
+    const pp_exec_target target = {exec->folder, exec->path, exec->search};
+    return state.looks && pp_preload_list_is_in(exec->envp) &&
+           pp_exec_inspect(&target) == PP_EXEC_OTHER_LIBC;
 }

@@ -11,6 +11,8 @@
 
 #include "host/process.h"
 
+#include <stdbool.h>
+
 /* At load, after the options. */
 void pp_executed_init(void);
 
@@ -18,6 +20,7 @@ void pp_executed_init(void);
 void pp_executed_before(pp_exec *exec);
 void pp_executed_after_failure(void);
 void pp_executed_by_child(const pp_exec *exec, int child);
+bool pp_executed_leaves_library(const pp_exec *exec);
 
 /* Tell `cpprof record`, if it listens to this process: this is a new child of fork; the program
  * confines itself, and nothing is told after that; the process ends, which is told once. */

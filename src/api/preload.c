@@ -127,6 +127,7 @@ static const pp_process_events events = {
     .before_exec = pp_executed_before,
     .after_failed_exec = pp_executed_after_failure,
     .child_executes = pp_executed_by_child,
+    .leaves_library = pp_executed_leaves_library,
     .before_confinement = before_confinement,
     .at_end = at_end,
 };

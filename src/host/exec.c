@@ -10,17 +10,20 @@
  *
  * posix_spawn makes a child past these hooks. Its own hook only tells what the child executes.
  *
+ * A program for another libc does not start with this library: it gets an environment without it.
+ *
  * libc's exec functions call each other past the symbol table, so each of them has a hook. The
  * hooks with a list of arguments make an array of it, as libc's functions do.
  *
  * Zone: HOOK. The program also calls these between fork or vfork and exec: in a child of vfork the
- * hook makes one system call, getpid, unless `cpprof record` wants to know what is executed. A child
+ * hook makes one system call, getpid, unless the library is in its environment (`subprocesses`). A child
  * of fork is an owner: before_exec decides what to do.
  * Locks: those of the samplers, which wait with patience.
- * Tested by: e2e.cpprof_record_exec, e2e.perf
+ * Tested by: e2e.cpprof_record_exec, e2e.perf, e2e.other_libc
  */
 #include "host/hooks.h"
 
+#include "host/preload_list.h"
 #include "host/real.h"
 #include "host/samplers.h"
 
@@ -73,6 +76,17 @@ static int after(bool owner, int result)
     return result;
 }
 
+/* The words of memory that an environment without the library takes; 0: it stays in. */
+static size_t room_to_leave_out(const pp_exec *exec)
+{
+    return pp_hook_leaves_library(exec) ? pp_preload_list_room(exec->envp) : 0;
+}
+
+static void leave_out(pp_exec *exec, size_t words, char **room)
+{
+    exec->envp = words > 0 ? pp_preload_list_leave_out(exec->envp, room) : exec->envp;
+}
+
 static int missing(void)
 {
     errno = ENOSYS;
@@ -87,6 +101,9 @@ static int call_execve(void **slot, const char *name, const char *path, char *co
     execve_function *real = (execve_function *)pp_real(slot, name);
     pp_exec exec = {AT_FDCWD, path, slot == &real_functions.execvpe, envp};
     bool owner = before((const void *)real, &exec);
+    size_t words = room_to_leave_out(&exec);
+    char *room[words + 1];
+    leave_out(&exec, words, room);
     return real == NULL ? missing() : after(owner, real(path, argv, exec.envp));
 }
 
@@ -118,6 +135,9 @@ __attribute__((visibility("default"))) int fexecve(int fd, char *const argv[], c
     fexecve_function *real = (fexecve_function *)pp_real(&real_functions.fexecve, "fexecve");
     pp_exec exec = {fd, NULL, false, envp};
     bool owner = before((const void *)real, &exec);
+    size_t words = room_to_leave_out(&exec);
+    char *room[words + 1];
+    leave_out(&exec, words, room);
     return real == NULL ? missing() : after(owner, real(fd, argv, exec.envp));
 }
 
@@ -128,6 +148,9 @@ __attribute__((visibility("default"))) int execveat(int fd, const char *path, ch
     execveat_function *real = (execveat_function *)pp_real(&real_functions.execveat, "execveat");
     pp_exec exec = {fd, path, false, envp};
     bool owner = before((const void *)real, &exec);
+    size_t words = room_to_leave_out(&exec);
+    char *room[words + 1];
+    leave_out(&exec, words, room);
     return real == NULL ? missing() : after(owner, real(fd, path, argv, exec.envp, flags));
 }
 
@@ -203,7 +226,11 @@ static int call_spawn(void **slot, const char *name, const pp_exec *exec, pid_t 
     if (real == NULL) {
         return ENOSYS;
     }
-    int error = real(&made, exec->path, actions, attributes, argv, exec->envp);
+    pp_exec changed = *exec;
+    size_t words = room_to_leave_out(&changed);
+    char *room[words + 1];
+    leave_out(&changed, words, room);
+    int error = real(&made, exec->path, actions, attributes, argv, changed.envp);
     if (error == 0 && child != NULL) {
         *child = made;
     }

@@ -4,7 +4,7 @@
  *
  * Zone: NORMAL.
  * Owns: one descriptor at a time.
- * Tested by: e2e.cpprof_record_exec
+ * Tested by: e2e.cpprof_record_exec, e2e.other_libc
  */
 #include "host/exec_target.h"
 
@@ -45,7 +45,7 @@ static pp_exec_verdict inspect_loader(const program *p, const ElfW(Phdr) * segme
     long length = pp_file_read_at(p->fd, loader, sizeof loader - 1, segment->p_offset);
     loader[length > 0 ? length : 0] = '\0';
     bool is_musl = strstr(loader, "ld-musl") != NULL;
-    return is_musl != pp_loader_is_libc() ? PP_EXEC_FOREIGN : PP_EXEC_OURS;
+    return is_musl != pp_loader_is_libc() ? PP_EXEC_OTHER_LIBC : PP_EXEC_OURS;
 }
 
 static pp_exec_verdict inspect_elf(const program *p)

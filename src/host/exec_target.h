@@ -11,10 +11,11 @@
 #include <stdbool.h>
 
 typedef enum pp_exec_verdict {
-    PP_EXEC_ABSENT,     /* the exec will fail */
-    PP_EXEC_OURS,       /* dynamically linked, for this machine and libc */
-    PP_EXEC_STATIC,     /* without a loader that could preload anything */
-    PP_EXEC_FOREIGN,    /* for another machine or libc */
+    PP_EXEC_ABSENT,  /* the exec will fail */
+    PP_EXEC_OURS,    /* dynamically linked, for this machine and libc */
+    PP_EXEC_STATIC,  /* without a loader that could preload anything */
+    PP_EXEC_FOREIGN, /* for another machine, whose loader leaves out what it cannot preload */
+    PP_EXEC_OTHER_LIBC, /* for another libc, whose loader refuses to start the program with this library */
     PP_EXEC_PRIVILEGED, /* set-user-id: its loader ignores LD_PRELOAD */
 } pp_exec_verdict;
 

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "host/preload_list.h"
 #include "sys/log.h"
 
 #include <stdlib.h>
@@ -30,43 +31,9 @@ static struct {
     bool is_forgotten; /* there was no memory for them */
 } state = {.kept = PP_ARENA_INIT, .composed = PP_ARENA_INIT};
 
-bool pp_follow_exec_is_us(const char *word, size_t length)
-{
-    static const char stem[] = "libpprof.so";
-    for (size_t i = 0; i + sizeof stem - 1 <= length; i++) {
-        if (memcmp(word + i, stem, sizeof stem - 1) == 0) {
-            return i == 0 || word[i - 1] == '/';
-        }
-    }
-    return false;
-}
-
-/* The word of the list that names this library; NULL if there is none. */
-static const char *find_us(const char *list, size_t *length)
-{
-    while (*list != '\0') {
-        *length = strcspn(list, ": ");
-        if (pp_follow_exec_is_us(list, *length)) {
-            return list;
-        }
-        list += *length + (list[*length] != '\0');
-    }
-    return NULL;
-}
-
 static bool is_entry(const char *entry, const char *name)
 {
     return strncmp(entry, name, strlen(name)) == 0;
-}
-
-bool pp_follow_exec_is_in(char *const envp[])
-{
-    size_t length = 0;
-    while (envp != NULL && *envp != NULL && !is_entry(*envp, preload_name)) {
-        envp++;
-    }
-    return envp != NULL && *envp != NULL &&
-           find_us(*envp + sizeof preload_name - 1, &length) != NULL;
 }
 
 static void say_no_memory(void)
@@ -81,7 +48,7 @@ void pp_follow_exec_remember(void)
     const char *list = getenv("LD_PRELOAD");
     const char *text = getenv("LIBPPROF");
     size_t length = 0;
-    const char *word = list != NULL ? find_us(list, &length) : NULL;
+    const char *word = list != NULL ? pp_preload_list_find(list, &length) : NULL;
     if (word != NULL && text != NULL) {
         state.library = pp_arena_text(&state.kept, word, length);
         state.options = pp_arena_text(&state.kept, text, strlen(text));
@@ -100,7 +67,7 @@ static char *append(char *to, const char *text)
 static char *compose_preload(const char *list)
 {
     size_t length = 0;
-    bool in_it = find_us(list, &length) != NULL;
+    bool in_it = pp_preload_list_find(list, &length) != NULL;
     char *text = pp_arena_alloc(&state.composed,
                                 sizeof preload_name + strlen(state.library) + strlen(list) + 2);
     if (text != NULL) {

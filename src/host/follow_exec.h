@@ -17,12 +17,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether this word of LD_PRELOAD names this library. */
-bool pp_follow_exec_is_us(const char *word, size_t length);
-
-/* Whether the environment has LD_PRELOAD with this library in it. */
-bool pp_follow_exec_is_in(char *const envp[]);
-
 /* Remembers what the environment says about the library. Called before it is changed. */
 void pp_follow_exec_remember(void);
 

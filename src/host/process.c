@@ -84,6 +84,14 @@ void pp_hook_tell_child_executes(const pp_exec *exec, int child)
     errno = saved_errno;
 }
 
+bool pp_hook_leaves_library(const pp_exec *exec)
+{
+    int saved_errno = errno;
+    bool leaves = state.events.leaves_library != NULL && state.events.leaves_library(exec);
+    errno = saved_errno;
+    return leaves;
+}
+
 bool pp_hook_tell_confinement(void)
 {
     if (state.events.before_confinement == NULL || !pp_hook_is_owner()) {

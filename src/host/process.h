@@ -37,6 +37,8 @@ typedef struct pp_exec {
  * child_executes        a child of vfork is about to execute another program, and shares this
  *                       process's memory: `child` is 0; or posix_spawn has made the process `child`.
  *                       May use its stack and system calls only
+ * leaves_library        whether a program that this process or a child of vfork is about to execute starts only
+ *                       without the library, which `envp` names. May use its stack and system calls only
  * before_confinement    before the program puts itself under a seccomp filter
  * at_end                before exit, _exit, _Exit, quick_exit end the process (argument NULL), or
  *                       before a fatal signal does (the handler's ucontext_t: on any thread, at any
@@ -50,6 +52,7 @@ typedef struct pp_process_events {
     void (*before_exec)(pp_exec *exec);
     void (*after_failed_exec)(void);
     void (*child_executes)(const pp_exec *exec, int child);
+    bool (*leaves_library)(const pp_exec *exec);
     void (*before_confinement)(void);
     void (*at_end)(const void *interrupted);
 } pp_process_events;
@@ -73,6 +76,9 @@ void pp_hook_tell_failed_exec(void);
 
 /* Not in the owner, or, with a `child`, only there. Preserves errno. */
 void pp_hook_tell_child_executes(const pp_exec *exec, int child);
+
+/* Preserves errno. */
+bool pp_hook_leaves_library(const pp_exec *exec);
 
 /* Only in the owner. True if the event was called: from then on pp_hook_tell_end() calls nothing,
  * since every profile is written and the filter may kill even for getpid(). */

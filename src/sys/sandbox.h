@@ -35,7 +35,7 @@ int pp_sandbox_probe_perf(void);
  * calls are refused. */
 bool pp_sandbox_permits_questions(void);
 
-/* Tries the calls by which a process tells `cpprof record` what it does. */
+/* Tries the calls by which a process looks at what it executes, and tells `cpprof record` what it does. */
 bool pp_sandbox_permits_recorder(void);
 
 /* Tries the calls by which the process shows what it is to readers outside (store/process_context.h). */
