@@ -70,8 +70,7 @@ static int by_address(const void *left, const void *right)
     return (a->address > b->address) - (a->address < b->address);
 }
 
-/* The sample type that counts the samples; else that of the report. */
-static uint32_t count_type(const cp_report *report)
+uint32_t cp_code_count_type(const cp_report *report)
 {
     const cp_profile *profile = report->profile;
 
@@ -87,7 +86,7 @@ static uint32_t count_type(const cp_report *report)
 static size_t list_leaves(const cp_report *report, leaf *leaves)
 {
     const cp_profile *profile = report->profile;
-    uint32_t type = count_type(report);
+    uint32_t type = cp_code_count_type(report);
     size_t count = 0, kept = 0;
 
     for (uint32_t i = 0; i < profile->sample_count; i++) {
@@ -133,7 +132,7 @@ static int by_call(const void *left, const void *right)
 static size_t list_calls(const cp_report *report, call *calls)
 {
     const cp_profile *profile = report->profile;
-    uint32_t type = count_type(report);
+    uint32_t type = cp_code_count_type(report);
     size_t count = 0;
 
     for (uint32_t i = 0; i < profile->sample_count; i++) {
@@ -479,6 +478,17 @@ static bool is_of_processor(const cp_profile *profile)
     return false;
 }
 
+int cp_code_check(const cp_report *report, cp_error *error)
+{
+    const cp_profile *profile = report->profile;
+
+    if (!is_of_processor(profile)) {
+        return cp_fail(error, "expected a CPU profile, found one of %.100s",
+                       cp_profile_text(profile, profile->period_type.type));
+    }
+    return 0;
+}
+
 int cp_code_collect(const cp_report *report, cp_code *code, cp_error *error)
 {
     const cp_profile *profile = report->profile;
@@ -486,9 +496,8 @@ int cp_code_collect(const cp_report *report, cp_code *code, cp_error *error)
 
     memset(code, 0, sizeof *code);
     cp_pool_init(&code->pool);
-    if (!is_of_processor(profile)) {
-        return cp_fail(error, "expected a CPU profile, found one of %.100s",
-                       cp_profile_text(profile, profile->period_type.type));
+    if (cp_code_check(report, error) != 0) {
+        return -1;
     }
     c.addresses = cp_heap_alloc(BATCH, sizeof *c.addresses);
     uint32_t largest = CP_NO_MAPPING;

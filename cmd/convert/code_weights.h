@@ -66,6 +66,12 @@ typedef struct cp_code {
     size_t count, room;
 } cp_code;
 
+/* The sample type that counts the samples; else that of the report. */
+uint32_t cp_code_count_type(const cp_report *report);
+
+/* Returns 0, or -1 with a sentence if the samples do not say where a processor was. */
+int cp_code_check(const cp_report *report, cp_error *error);
+
 /* Counts the report's samples. Returns 0, or -1 with a sentence if the file with most of
  * the samples has no debug information, or is of another build. */
 int cp_code_collect(const cp_report *report, cp_code *code, cp_error *error);

@@ -28,6 +28,7 @@ const char cp_help_convert[] =
     "  dot              the call graph, for Graphviz, as `go tool pprof -dot` has it\n"
     "  txt              the table of `cpprof top`\n"
     "  afdo-text, prof  a CPU profile for clang -fprofile-sample-use (docs/PGO.md)\n"
+    "  fdata            a CPU profile for llvm-bolt --data\n"
     "\n"
     "Example: cpprof convert -o prof.folded prof.pb.gz\n"
     "\n" CP_REPORT_NOTES;
@@ -57,6 +58,13 @@ static int print_afdo(cp_report *report, cp_regex *expression, bool json, FILE *
     return cp_convert_afdo(report, out, error);
 }
 
+static int print_fdata(cp_report *report, cp_regex *expression, bool json, FILE *out,
+                       cp_error *error)
+{
+    (void)expression, (void)json;
+    return cp_convert_fdata(report, out, error);
+}
+
 static const cp_report_verb *choose_svg(const char *path, const char *name, cp_error *error)
 {
     static const cp_report_verb verb = {
@@ -72,10 +80,10 @@ static const cp_report_verb *choose_svg(const char *path, const char *name, cp_e
 
 const cp_report_verb cp_flame_svg = {.name = "flame", .choose = choose_svg};
 
-#define AFDO_VERB                                                                                  \
+#define CODE_VERB(function)                                                                        \
     {                                                                                              \
         .name = "convert", .untrimmed = true, .any_bytes = true, .verbatim = true,                 \
-        .print = print_afdo                                                                        \
+        .print = (function)                                                                        \
     }
 
 typedef struct format {
@@ -109,8 +117,9 @@ static const format formats[] = {
     {"svg", {.name = "convert", .untrimmed = true, .draws = true, .write = cp_convert_svg}},
     {"dot", {.name = "convert", .node_count = 80, .print = print_dot}},
     {"txt", {.name = "convert", .print = print_text}},
-    {"afdo-text", AFDO_VERB},
-    {"prof", AFDO_VERB},
+    {"afdo-text", CODE_VERB(print_afdo)},
+    {"prof", CODE_VERB(print_afdo)},
+    {"fdata", CODE_VERB(print_fdata)},
 };
 
 /* Whether the path ends in a dot and the name. */

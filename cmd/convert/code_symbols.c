@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * code_symbols.c: see code_symbols.h. BOLT's rules for names are those of RewriteInstance::discoverFileObjects() in
+ * llvm-project, bolt/lib/Rewrite/RewriteInstance.cpp.
+ *
+ *   .symtab -> entries, by address -> numbers of those that are local -> functions
+ *
+ * Owns: the table and its names, for the length of a call.
+ * Tested by: e2e.cpprof_fdata
+ */
+#include "convert/code_symbols.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct entry {
+    Elf64_Sym symbol;
+    const char *name;
+    size_t place;    /* in the order of addresses; before that, in .symtab */
+    unsigned number; /* of a local symbol */
+} entry;
+
+static unsigned type_of(const entry *e)
+{
+    return ELF64_ST_TYPE(e->symbol.st_info);
+}
+
+static bool is_function(const entry *e)
+{
+    return type_of(e) == STT_FUNC || type_of(e) == STT_GNU_IFUNC;
+}
+
+static bool is_local(const entry *e)
+{
+    return ELF64_ST_BIND(e->symbol.st_info) == STB_LOCAL;
+}
+
+/* ---- reading ---- */
+
+static bool is_in_memory(const pp_elf *elf, const Elf64_Sym *symbol)
+{
+    Elf64_Shdr section;
+
+    if (symbol->st_shndx == SHN_UNDEF || symbol->st_value == 0 ||
+        ELF64_ST_TYPE(symbol->st_info) == STT_FILE) {
+        return false;
+    }
+    return symbol->st_shndx >= SHN_LORESERVE ||
+           (pp_elf_section(elf, symbol->st_shndx, &section) && section.sh_flags & SHF_ALLOC);
+}
+
+/* Reads the symbols that are in memory, and the names, which the caller frees. Returns the number of symbols. */
+static size_t read_entries(const pp_elf *elf, const pp_elf_symbols *table, entry *entries,
+                           char *names)
+{
+    size_t kept = 0;
+    size_t size = pp_elf_read_some(elf, table->names_offset, names, (size_t)table->names_size);
+
+    for (uint64_t i = 0; i < table->count; i++) {
+        Elf64_Sym symbol;
+        uint64_t offset = table->offset + i * sizeof symbol;
+        if (pp_elf_read(elf, offset, &symbol, sizeof symbol) && symbol.st_name < size &&
+            names[symbol.st_name] && is_in_memory(elf, &symbol)) {
+            entries[kept] = (entry){.symbol = symbol, .name = names + symbol.st_name};
+            entries[kept].place = kept;
+            kept++;
+        }
+    }
+    return kept;
+}
+
+/* ---- numbers ---- */
+
+/* Of symbols at one address, functions come first. */
+static int by_address(const void *left, const void *right)
+{
+    const entry *a = left, *b = right;
+
+    if (a->symbol.st_value != b->symbol.st_value) {
+        return a->symbol.st_value < b->symbol.st_value ? -1 : 1;
+    }
+    if (is_function(a) != is_function(b)) {
+        return is_function(a) ? -1 : 1;
+    }
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const entry *a = *(entry *const *)left, *b = *(entry *const *)right;
+    int order = strcmp(a->name, b->name);
+
+    return order ? order : (a->place > b->place) - (a->place < b->place);
+}
+
+static void number_locals(entry *entries, size_t count)
+{
+    entry **locals = cp_heap_alloc(count + 1, sizeof(entry *));
+    size_t local_count = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        entries[i].place = i;
+        if (is_local(&entries[i])) {
+            locals[local_count++] = &entries[i];
+        }
+    }
+    qsort(locals, local_count, sizeof(entry *), by_name);
+    for (size_t i = 0; i < local_count; i++) {
+        bool again = i && strcmp(locals[i - 1]->name, locals[i]->name) == 0;
+        locals[i]->number = again ? locals[i - 1]->number + 1 : 1;
+    }
+    free(locals);
+}
+
+/* ---- functions ---- */
+
+static const char *name_of(const entry *e, cp_pool *pool)
+{
+    return is_local(e) ? cp_pool_printf(pool, "%s/%u", e->name, e->number)
+                       : cp_pool_copy(pool, e->name, strlen(e->name));
+}
+
+/* Takes another symbol of the same address. */
+static void take_alias(cp_code_symbol *function, const entry *e)
+{
+    uint64_t end = e->symbol.st_value + e->symbol.st_size;
+
+    if (end > function->end) {
+        function->end = end;
+    }
+}
+
+static void take_functions(const entry *entries, size_t count, cp_pool *pool,
+                           cp_code_symbols *symbols)
+{
+    cp_code_symbol *last = NULL;
+
+    symbols->symbols = CP_POOL_ARRAY(pool, cp_code_symbol, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        const entry *e = &entries[i];
+        uint64_t start = e->symbol.st_value;
+
+        if (!is_function(e) || start + e->symbol.st_size < start) {
+            continue;
+        }
+        if (last && last->start == start) {
+            take_alias(last, e);
+        } else if (!last || start >= last->end) {
+            if (last && last->end == last->start) {
+                last->end = start; /* it has no size */
+            }
+            last = &symbols->symbols[symbols->count++];
+            *last = (cp_code_symbol){start, start + e->symbol.st_size, name_of(e, pool)};
+        }
+    }
+}
+
+int cp_code_symbols_read(const pp_elf *elf, cp_pool *pool, cp_code_symbols *symbols)
+{
+    pp_elf_symbols table;
+
+    memset(symbols, 0, sizeof *symbols);
+    if (!pp_elf_symbols_by_section(elf, SHT_SYMTAB, &table)) {
+        return -ENODATA;
+    }
+    entry *entries = cp_heap_alloc((size_t)table.count + 1, sizeof *entries);
+    char *names = cp_heap_alloc((size_t)table.names_size + 1, 1);
+    size_t count = read_entries(elf, &table, entries, names);
+    qsort(entries, count, sizeof *entries, by_address);
+    number_locals(entries, count);
+    take_functions(entries, count, pool, symbols);
+    free(names);
+    free(entries);
+    return symbols->count ? 0 : -ENODATA;
+}
