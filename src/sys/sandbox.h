@@ -4,8 +4,8 @@
  *
  * Containers run under filters that refuse forbidden calls with an error; some services run under
  * filters that kill. If the process is under any filter, a child tries the calls that the sampler
- * needs. The child shares the library's memory and has no exit signal (the host's wait() and
- * SIGCHLD do not notice it); a filter that kills ends only the child.
+ * needs. The child shares the library's memory, if the kernel is not old, and has no exit signal (the host's
+ * wait() and SIGCHLD do not notice it); a filter that kills ends only the child.
  *
  * Zone: NORMAL.
  */
