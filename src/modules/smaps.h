@@ -37,7 +37,7 @@ typedef struct pp_smaps {
 /* Reads "/proc/self/smaps", or `path`. 0 or -errno. */
 int pp_smaps_read(const char *path, pp_arena *arena, pp_smaps *smaps);
 
-/* Parses a text, which it changes. 0 or -ENOMEM. */
+/* Parses a text that ends with a NUL, and changes it. 0 or -ENOMEM. */
 int pp_smaps_parse(char *text, size_t length, pp_arena *arena, pp_smaps *smaps);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "arch/system_call.h"
 #include "base/arena.h"
 #include "modules/smaps.h"
 
@@ -115,6 +116,50 @@ static void a_mapping_has_the_pages_that_were_written(void **state)
     pp_arena_release(&arena);
 }
 
+static void add_bytes(uintptr_t start, size_t bytes, void *sum)
+{
+    (void)start;
+    *(size_t *)sum += bytes;
+}
+
+/* More than a piece of the file, and the names of files stay. */
+static void many_mappings_take_little_memory(void **state)
+{
+    (void)state;
+    enum { PAGES = 4000, MOST = 4 << 20 }; /* the text has 2.6 MB */
+    const size_t page = pp_page_bytes();
+    pp_arena arena = PP_ARENA_INIT;
+    pp_smaps smaps;
+    char *memory =
+        mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(memory, MAP_FAILED);
+    for (size_t i = 0; i < PAGES; i += 2) {
+        memory[i * page] = 1;
+        assert_int_equal(mprotect(memory + i * page, page, PROT_READ), 0);
+    }
+    assert_int_equal(pp_smaps_read("/proc/thread-self/smaps", &arena, &smaps), 0);
+    size_t bytes = 0;
+    size_t found = 0;
+    bool has_stack = false;
+    pp_arena_each(&arena, add_bytes, &bytes);
+    assert_in_range(bytes, 0, MOST);
+    for (size_t i = 0; i < smaps.count; i++) {
+        const pp_smaps_area *area = &smaps.list[i];
+        uintptr_t at = area->map.start - (uintptr_t)memory;
+        has_stack |= strcmp(area->map.path, "[stack]") == 0;
+        if (at < PAGES * page && at / page % 2 == 0) {
+            assert_int_equal(area->resident, page);
+            assert_false(area->map.writable);
+            assert_string_equal(area->map.path, "");
+            found++;
+        }
+    }
+    assert_int_equal(found, PAGES / 2);
+    assert_true(has_stack);
+    munmap(memory, PAGES * page);
+    pp_arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +167,7 @@ int main(void)
         cmocka_unit_test(areas_do_not_overlap),
         cmocka_unit_test(bad_texts_have_no_areas),
         cmocka_unit_test(a_mapping_has_the_pages_that_were_written),
+        cmocka_unit_test(many_mappings_take_little_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
