@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define EXTENT_MOST ((uint64_t)1 << 22) /* bytes of a function; a longer one is damaged */
 #define BATCH       65536               /* addresses that are looked up at a time */
@@ -443,13 +444,14 @@ static int by_samples(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
-static const char *reason(int error)
+static const char *reason(int error, const char *file)
 {
     switch (error) {
     case 0:
         return "its debug information has no lines of the functions that were sampled";
     case -ENOENT:
-        return "it has no debug information (compile it with -g)";
+        return access(file, F_OK) == 0 ? "it has no debug information (compile it with -g)"
+                                       : "the file is not here, nor its debug information";
     case -ESTALE:
         return "the file is of another build than the one that was profiled";
     case -ENODATA:
@@ -461,15 +463,21 @@ static const char *reason(int error)
     }
 }
 
-/* Whether the samples say where a processor was, and not where memory was allocated or a thread waited. */
-static bool is_of_processor(const cp_profile *profile)
+/* What a period is of; where the profile does not say it, what its first values are. */
+static const char *subject_of(const cp_profile *profile)
 {
-    static const char *const names[] = {"cpu", "cycles", "samples", "cpu-clock", "task-clock"};
     const char *name = cp_profile_text(profile, profile->period_type.type);
 
-    if (!*name && profile->sample_type_count) {
-        name = cp_profile_text(profile, profile->sample_types[0].type);
-    }
+    return *name || !profile->sample_type_count
+               ? name
+               : cp_profile_text(profile, profile->sample_types[0].type);
+}
+
+/* Whether the samples say where a processor was, and not where memory was allocated or a thread waited. */
+static bool is_of_processor(const char *name)
+{
+    static const char *const names[] = {"cpu", "cycles", "samples", "cpu-clock", "task-clock"};
+
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(name, names[i]) == 0) {
             return true;
@@ -480,11 +488,10 @@ static bool is_of_processor(const cp_profile *profile)
 
 int cp_code_check(const cp_report *report, cp_error *error)
 {
-    const cp_profile *profile = report->profile;
+    const char *subject = subject_of(report->profile);
 
-    if (!is_of_processor(profile)) {
-        return cp_fail(error, "expected a CPU profile, found one of %.100s",
-                       cp_profile_text(profile, profile->period_type.type));
+    if (!is_of_processor(subject)) {
+        return cp_fail(error, "expected a CPU profile, found one of %.100s", subject);
     }
     return 0;
 }
@@ -509,9 +516,9 @@ int cp_code_collect(const cp_report *report, cp_code *code, cp_error *error)
     if (largest == CP_NO_MAPPING) {
         return cp_fail(error, "expected samples with addresses in files, found none");
     }
-    if (why != 0 || !code->count) {
-        return cp_fail(error, "%.300s, which has most of the samples: %s",
-                       cp_profile_text(profile, profile->mappings[largest].file), reason(why));
+    if (why != 0 || !code->count || !code->functions[0]->samples) {
+        const char *file = cp_profile_text(profile, profile->mappings[largest].file);
+        return cp_fail(error, "%.300s, which has most of the samples: %s", file, reason(why, file));
     }
     return 0;
 }

@@ -101,7 +101,32 @@ refuses "another build" "another build"
 
 build
 "$cpprof" record -e cpu --no-subprocesses -o prof.pb.gz -- ./program >/dev/null 2>&1 || fail "record"
-refuses "no debug information" "no debug information"
+refuses "no debug information" "no debug information (compile it with -g)"
+mv program gone
+refuses "no program" "program, which has most of the samples: the file is not here"
+mv gone program
+
+# The part that runs has no lines; its caller, which is on the stacks, has.
+cat >hot.c <<'EOF'
+long hot(long n)
+{
+    long sum = 0;
+    for (volatile long i = 0; i < n; i++) {
+        sum += i;
+    }
+    return sum;
+}
+EOF
+cat >caller.c <<'EOF'
+long hot(long n);
+int main(void)
+{
+    return hot(400000000) == 1;
+}
+EOF
+{ cc -O2 -c hot.c && cc -O2 -g -o program caller.c hot.o; } || fail "cc caller.c"
+"$cpprof" record -e cpu --no-subprocesses -o prof.pb.gz -- ./program >/dev/null 2>&1 || fail "record"
+refuses "no lines of the part that runs" "program, which has most of the samples: its debug information has no lines"
 
 "$cpprof" record -e heap --no-subprocesses -o prof.pb.gz -- ./program >/dev/null 2>&1 || fail "record -e heap"
 refuses "a heap profile" "expected a CPU profile, found one of space"
