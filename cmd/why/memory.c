@@ -457,12 +457,29 @@ static int print_outside(page *p, int pid, const cp_error *unheard, cp_error *er
 
 /* ---- asking ---- */
 
+/* Whose threads do not answer. */
+static bool is_stopped(int pid, cp_error *why)
+{
+    cp_process_stat stat = {.state = 0};
+
+    cp_process_stat_read(pid, "stat", &stat);
+    if (stat.state == 'T') {
+        cp_fail(why, "process %d is stopped: let it go on (kill -CONT %d)", pid, pid);
+    } else if (stat.state == 't') {
+        cp_fail(why, "process %d is stopped by a debugger", pid);
+    }
+    return stat.state == 'T' || stat.state == 't';
+}
+
 static bool can_be_asked(int pid, cp_error *why)
 {
     cp_target target;
     char path[PATH_MAX];
-    int fd = cp_target_read(pid, &target, why) == 0 ? cp_target_connect(&target, path, why) : -1;
+    int fd = -1;
 
+    if (cp_target_read(pid, &target, why) == 0 && !is_stopped(pid, why)) {
+        fd = cp_target_connect(&target, path, why);
+    }
     if (fd >= 0) {
         close(fd);
     }
@@ -503,7 +520,7 @@ int cp_memory_run(const char *source)
         status = cp_report_load(&sources, &profile, &error);
         if (status == 0) {
             status = print_profile(&p, pid, source, profile, &error);
-        } else if (pid) { /* it is stopped, or has an older libpprof */
+        } else if (pid) { /* it hangs, or has an older libpprof */
             why = error;
             status = print_outside(&p, pid, &why, &error);
         }

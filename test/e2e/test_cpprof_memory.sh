@@ -52,6 +52,12 @@ look "pid:$victim"
 look "unix:$work/web"
 "$cpprof" memory "pid:$victim/none" >page 2>complaints || fail "none: $(cat complaints)" # an older libpprof answers so
 has page "process $victim " 'This is what /proc says' 'answered 404'
+is_stopped() { grep -q '^State:.T' "/proc/$victim/status"; }
+kill -STOP $victim
+wait_until is_stopped
+"$cpprof" memory -p $victim >page 2>complaints || fail "stopped: $(cat complaints)"
+kill -CONT $victim
+has page 'This is what /proc says' "process $victim is stopped: let it go on (kill -CONT $victim)"
 "$cpprof" merge -o mem.pb.gz "pid:$victim/memory" || fail "no profile"
 look mem.pb.gz
 ! grep -q '^process' page || fail "a file has no process: $(cat page)"
