@@ -92,6 +92,20 @@ static void the_headers_say_where_variables_end(void **state)
     pp_arena_release(&arena);
 }
 
+static void little_memory_is_not_worth_the_pages(void **state)
+{
+    (void)state;
+    pp_arena arena = PP_ARENA_INIT;
+    pp_smaps areas;
+    set_library(BLOCK);
+    find(&arena, &areas);
+    areas.list[AFTER].data_limit = 0;
+    areas.list[AFTER].resident = 100 << 10;
+    pp_data_limits_find(&areas, &memory);
+    assert_int_equal(areas.list[AFTER].data_limit, 0);
+    pp_arena_release(&arena);
+}
+
 static void bad_headers_say_nothing(void **state)
 {
     (void)state;
@@ -135,6 +149,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_headers_say_where_variables_end),
+        cmocka_unit_test(little_memory_is_not_worth_the_pages),
         cmocka_unit_test(bad_headers_say_nothing),
         cmocka_unit_test(what_is_joined_with_variables_is_cut_off),
     };

@@ -13,7 +13,8 @@
 #include <link.h>
 #include <string.h>
 
-enum { HEADERS_MAX = 32 };
+/* Reading the headers of a library brings 16 pages of it into the process: that has to be worth it. */
+enum { HEADERS_MAX = 32, WORTH_BYTES = 256 * 1024 };
 
 static bool copy(const pp_memory *memory, void *to, uintptr_t from, size_t size)
 {
@@ -59,7 +60,7 @@ static const pp_map_line *first_of_object(const pp_smaps *areas, size_t index)
 void pp_data_limits_find(pp_smaps *areas, const pp_memory *memory)
 {
     for (size_t i = 0; i < areas->count; i++) {
-        if (pp_resident_is_after_variables(areas, i)) {
+        if (areas->list[i].resident >= WORTH_BYTES && pp_resident_is_after_variables(areas, i)) {
             const pp_map_line *first = first_of_object(areas, i - 1);
             areas->list[i].data_limit =
                 first->offset == 0 ? end_of_object(first->start, memory) : 0;

@@ -16,7 +16,7 @@
 #include "modules/smaps.h"
 #include "sys/safe_read.h"
 
-/* Sets `data_limit` of the areas of a process, whose memory is `memory` (NULL: this one). */
+/* Sets `data_limit` of the areas of a process that have more than a little, whose memory is `memory` (NULL: this one). */
 void pp_data_limits_find(pp_smaps *areas, const pp_memory *memory);
 
 #endif
