@@ -61,8 +61,9 @@ typedef struct flow {
     const pp_memory *memory;
     uintptr_t pc;
     unsigned steps;
-    bool is_incomplete; /* some way was not followed to its end */
-    bool leads_to_pc;   /* from the function's begin */
+    bool is_incomplete;     /* some way was not followed to its end */
+    bool leads_to_pc;       /* from the function's begin */
+    bool is_return_address; /* the PC; if it leads there */
     way way;
     way waiting[WAYS_MAX];
     unsigned waiting_count;
@@ -397,7 +398,8 @@ static step take(flow *f)
     if (!read_instruction(f, w->at, &i)) {
         return give_up(f);
     }
-    if (f->leads_to_pc && i.kind == PP_INSTRUCTION_CALL && w->at + i.length == 0) {
+    if (f->leads_to_pc && f->is_return_address && i.kind == PP_INSTRUCTION_CALL &&
+        w->at + i.length == 0) {
         return IS_FOUND; /* the call is under way, whether or not it returns */
     }
     switch (i.kind) {
@@ -501,9 +503,10 @@ PP_COLD_PATH pp_flow_end pp_flow_rule(const pp_memory *memory, uintptr_t pc, voi
 }
 
 PP_COLD_PATH pp_flow_end pp_flow_rule_since(const pp_memory *memory, uintptr_t begin, uintptr_t pc,
-                                            void *space, pp_rule *rule)
+                                            bool is_return_address, void *space, pp_rule *rule)
 {
     flow *f = space;
+    f->is_return_address = is_return_address;
     pp_flow_end end = follow(f, memory, pc, begin);
     return end == PP_FLOW_RETURNS && !write_rule_since(&f->way, rule) ? PP_FLOW_UNKNOWN : end;
 }

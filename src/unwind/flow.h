@@ -2,8 +2,8 @@
  *
  * flow.h: the rule of a PC in code without call-frame information, from the code itself.
  *
- * musl is built without unwind tables, and so is some assembler (on aarch64 libcrypto's, and linkage stubs). This code follows the instructions
- * from the PC to a return, as the processor would, and adds up what they do to the stack pointer:
+ * musl is built without unwind tables, and so is some assembler (on aarch64 libcrypto's, and linkage stubs).
+ * This code follows the instructions from the PC to a return, as the processor would, and adds up what they do to the stack pointer:
  *
  *   pc:  call  *%rax            a call leaves sp where it was
  *        test  %eax, %eax
@@ -44,8 +44,9 @@ typedef enum pp_flow_end {
 pp_flow_end pp_flow_rule(const pp_memory *memory, uintptr_t pc, void *space, pp_rule *rule);
 
 /* The same in a function that begins at `begin` and need not return: the instructions are followed from there to `pc`.
- * PP_FLOW_RETURNS: they lead there. */
-pp_flow_end pp_flow_rule_since(const pp_memory *memory, uintptr_t begin, uintptr_t pc, void *space,
-                               pp_rule *rule);
+ * PP_FLOW_RETURNS: they lead there. After a call that never returns, `pc` belongs to the function as a return address
+ * only: an instruction that a thread is about to execute there is another function's. */
+pp_flow_end pp_flow_rule_since(const pp_memory *memory, uintptr_t begin, uintptr_t pc,
+                               bool is_return_address, void *space, pp_rule *rule);
 
 #endif

@@ -405,8 +405,8 @@ static pp_flow_end rule_by_flow(const pp_frame *f)
     pp_walk_space *space = f->space;
     const pp_memory *memory = pp_target_memory(f->target);
     uintptr_t begin = f->target == NULL ? pp_ending_before(f->pc) : 0;
-    if (begin != 0 &&
-        pp_flow_rule_since(memory, begin, f->pc, &space->cfi, &space->rule) == PP_FLOW_RETURNS) {
+    if (begin != 0 && pp_flow_rule_since(memory, begin, f->pc, !f->exact, &space->cfi,
+                                         &space->rule) == PP_FLOW_RETURNS) {
         return PP_FLOW_RETURNS;
     }
     return pp_flow_rule(memory, f->pc, &space->cfi, &space->rule);

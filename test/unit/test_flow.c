@@ -185,7 +185,7 @@ static void a_function_that_never_returns_is_followed_from_its_begin(void **stat
     uint64_t space[PP_FLOW_SPACE / sizeof(uint64_t)];
     for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
         assert_int_equal(
-            pp_flow_rule_since(NULL, (uintptr_t)ends, (uintptr_t)found[i], space, &rule),
+            pp_flow_rule_since(NULL, (uintptr_t)ends, (uintptr_t)found[i], true, space, &rule),
             PP_FLOW_RETURNS);
         assert_int_equal(rule.cfa_reg, PP_REG_SP);
         assert_int_equal(rule.cfa_offset, 48);
@@ -194,11 +194,18 @@ static void a_function_that_never_returns_is_followed_from_its_begin(void **stat
     }
     /* What is after the call does not belong to the function. */
     assert_int_not_equal(
-        pp_flow_rule_since(NULL, (uintptr_t)ends, (uintptr_t)after_ends + 7, space, &rule),
+        pp_flow_rule_since(NULL, (uintptr_t)ends, (uintptr_t)after_ends + 7, true, space, &rule),
         PP_FLOW_RETURNS);
     assert_int_equal(pp_flow_rule_since(NULL, (uintptr_t)ends_in_frame,
-                                        (uintptr_t)after_ends_in_frame, space, &rule),
+                                        (uintptr_t)after_ends_in_frame, true, space, &rule),
                      PP_FLOW_UNKNOWN);
+    /* An interrupted thread is in the function that comes after the call. */
+    assert_int_not_equal(
+        pp_flow_rule_since(NULL, (uintptr_t)ends, (uintptr_t)after_ends, false, space, &rule),
+        PP_FLOW_RETURNS);
+    assert_int_equal(
+        pp_flow_rule_since(NULL, (uintptr_t)ends, (uintptr_t)ends_after_call, false, space, &rule),
+        PP_FLOW_RETURNS);
 }
 
 int main(void)
