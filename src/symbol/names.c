@@ -40,7 +40,8 @@ typedef struct candidate {
     uint64_t value; /* link-time address of the symbol */
     uint32_t name;  /* offset in the names; never 0 */
     uint16_t section;
-    uint8_t rank; /* lower is better; see rank_of() */
+    uint8_t rank;  /* lower is better; see rank_of() */
+    bool is_typed; /* as a function */
     bool found;
 } candidate;
 
@@ -159,9 +160,10 @@ static bool name_precedes(resolver *r, uint32_t left, uint32_t right)
 /* ---- Candidates ---------------------------------------------------------------------------- */
 
 enum {
-    RANK_LOCAL = 2,    /* from here on: invisible to other modules */
-    NO_SIZE_MAX = 256, /* bytes of a function in assembler, where the next one may have no symbol */
-    RANK_NO_SIZE = 4   /* added to the rank of a symbol without a size */
+    RANK_LOCAL = 2, /* from here on: invisible to other modules */
+    NO_SIZE_MAX =
+        256,         /* bytes of a function without a size, where the next one may have no symbol */
+    RANK_NO_SIZE = 4 /* added to the rank of a symbol without a size */
 };
 
 /*
@@ -244,6 +246,7 @@ static void weigh_symbol(resolver *r, const Elf64_Sym *symbol)
         .name = symbol->st_name,
         .section = symbol->st_shndx,
         .rank = rank_of(symbol),
+        .is_typed = ELF64_ST_TYPE(symbol->st_info) != STT_NOTYPE,
         .found = true,
     };
     consider_preceding(r, &r->preceding[first], &next);
@@ -280,7 +283,8 @@ static void weigh_table(resolver *r, Elf64_Sym *window)
 /* ---- Results --------------------------------------------------------------------------------- */
 
 /* A symbol without a size ends at the end of its section at the latest. The table of the loader lacks the functions that
- * may come next: behind musl's memset, the last one without a size, are those that make system calls. */
+ * may come next: after musl's memset, the last one without a size, are those that make system calls. A label without a type
+ * is NASM's, which knows no sizes: loops of video codecs have up to 4 KiB, and all of them have such labels. */
 static bool within_section(const resolver *r, const candidate *symbol, uintptr_t address)
 {
     uint64_t start, limit;
@@ -288,7 +292,7 @@ static bool within_section(const resolver *r, const candidate *symbol, uintptr_t
         return r->elf->section_count == 0; /* an image without sections: the mapping is the limit */
     }
     uint64_t own_address = address - r->bias;
-    bool is_near = !r->is_dynamic || own_address - symbol->value < NO_SIZE_MAX;
+    bool is_near = !r->is_dynamic || !symbol->is_typed || own_address - symbol->value < NO_SIZE_MAX;
     return own_address >= start && own_address < limit && is_near;
 }
 

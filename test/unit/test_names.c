@@ -106,6 +106,11 @@ static void size_zero_does_not_reach_far_where_local_symbols_are_missing(void **
     make_image(&dynamic, {"last", TEXT_START + 0x100, 0, STB_GLOBAL, STT_FUNC, TEXT});
     assert_string_equal(name_in_image(TEXT_START + 0x1ff, NULL), "last");
     assert_string_equal(name_in_image(TEXT_START + 0x200, NULL), "?");
+    /* An assembler that knows no sizes gives no type, either. */
+    make_image(&dynamic, {"kernel", TEXT_START + 0x100, 0, STB_GLOBAL, STT_NOTYPE, TEXT},
+               {"next", TEXT_START + 0x700, 0, STB_GLOBAL, STT_NOTYPE, TEXT});
+    assert_string_equal(name_in_image(TEXT_START + 0x6ff, NULL), "kernel");
+    assert_string_equal(name_in_image(TEXT_START + 0x700, NULL), "next");
 }
 
 static void aliases_have_an_order(void **state)
