@@ -130,6 +130,26 @@ static void read_loader(const program *p, const ElfW(Ehdr) * header, char *loade
     }
 }
 
+/* Such a program would not start: its loader refuses the library. */
+static int inspect_libc(const program *p, const char *loader, cp_error *error)
+{
+#if defined(__GLIBC__)
+    static const char other[] = "the musl C library", ours[] = "glibc", that[] = "musl";
+    const bool is_other = strstr(loader, "ld-musl") != NULL;
+#else
+    static const char other[] = "glibc", ours[] = "musl", that[] = "glibc";
+    const bool is_other = strstr(loader, "ld-musl") == NULL;
+#endif
+    if (!is_other) {
+        return 0;
+    }
+    cp_fail(error,
+            "%s uses %s, and this libpprof is built for %s: record it with a cpprof that is built "
+            "for %s",
+            p->path, other, ours, that);
+    return CP_DIAGNOSE_BREAKS;
+}
+
 static int inspect_elf(const program *p, cp_error *error)
 {
     ElfW(Ehdr) header, own;
@@ -154,17 +174,7 @@ static int inspect_elf(const program *p, cp_error *error)
                        "dynamically, or link libpprof_static.a into it",
                        p->path);
     }
-#if defined(__GLIBC__)
-    if (strstr(loader, "ld-musl")) {
-        cp_fail(
-            error,
-            "%s uses the musl C library, and this libpprof is built for glibc: record it with a "
-            "cpprof that is built for musl",
-            p->path);
-        return CP_DIAGNOSE_BREAKS;
-    }
-#endif
-    return 0;
+    return inspect_libc(p, loader, error);
 }
 
 /* ---- privileges ---- */

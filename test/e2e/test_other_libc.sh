@@ -82,6 +82,11 @@ for list in "$work/empty.so:$library" "$library:$work/empty.so"; do
     expect_equal "another library stays" "$work/empty.so kept" "$(execute vfork other "$list")"
 done
 
+# cpprof says why it has no profile of such a program.
+recorded=$(status sh -c '"$1" record -o none.pb.gz ./other >out 2>err' sh "$BUILD/bin/cpprof")
+expect_equal "recording it" 125 "$recorded"
+expect_contains "recording it" err "record it with a cpprof that is built for"
+
 # A real one.
 if ! is_musl "$library" && command -v musl-gcc >/dev/null 2>&1 && musl-gcc -o musl shows.c 2>/dev/null && [ "$(./musl)" = "none none" ]; then
     expect_equal "musl, from a shell" "none kept" \
