@@ -4,7 +4,7 @@
  * discriminator, and by how much the code was multiplied, as by unrolling a loop.
  *
  * Owns: nothing.
- * Tested by: e2e.cpprof_pgo
+ * Tested by: e2e.cpprof_pgo, e2e.cpprof_gcov
  */
 #include "convert/code_counts.h"
 

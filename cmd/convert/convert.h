@@ -37,6 +37,9 @@ void cp_convert_page(const cp_report *report, FILE *out);
  * debug information of the build that was profiled. */
 int cp_convert_afdo(const cp_report *report, FILE *out, cp_error *error);
 
+/* GCC's AutoFDO profile, for gcc -fauto-profile. Returns as cp_convert_afdo() does. */
+int cp_convert_gcov(const cp_report *report, FILE *out, cp_error *error);
+
 /* BOLT's profile without branch records, for llvm-bolt --data, of the file that has most of the samples. Returns 0, or
  * -1 with a sentence if that file is gone, or of another build than the one that was profiled. */
 int cp_convert_fdata(const cp_report *report, FILE *out, cp_error *error);

@@ -28,6 +28,7 @@ const char cp_help_convert[] =
     "  dot              the call graph, for Graphviz, as `go tool pprof -dot` has it\n"
     "  txt              the table of `cpprof top`\n"
     "  afdo-text, prof  a CPU profile for clang -fprofile-sample-use (docs/PGO.md)\n"
+    "  gcov             a CPU profile for gcc -fauto-profile\n"
     "  fdata            a CPU profile for llvm-bolt --data\n"
     "\n"
     "Example: cpprof convert -o prof.folded prof.pb.gz\n"
@@ -56,6 +57,13 @@ static int print_afdo(cp_report *report, cp_regex *expression, bool json, FILE *
 {
     (void)expression, (void)json;
     return cp_convert_afdo(report, out, error);
+}
+
+static int print_gcov(cp_report *report, cp_regex *expression, bool json, FILE *out,
+                      cp_error *error)
+{
+    (void)expression, (void)json;
+    return cp_convert_gcov(report, out, error);
 }
 
 static int print_fdata(cp_report *report, cp_regex *expression, bool json, FILE *out,
@@ -119,6 +127,7 @@ static const format formats[] = {
     {"txt", {.name = "convert", .print = print_text}},
     {"afdo-text", CODE_VERB(print_afdo)},
     {"prof", CODE_VERB(print_afdo)},
+    {"gcov", CODE_VERB(print_gcov)},
     {"fdata", CODE_VERB(print_fdata)},
 };
 
