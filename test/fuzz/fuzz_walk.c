@@ -18,7 +18,7 @@
  * Sources: src/unwind/expression.c src/unwind/image.c src/unwind/copies.c src/unwind/rebase.c
  * Sources: src/unwind/rule_cache.c src/unwind/target.c src/arch/x86_64_rule.c
  * Sources: src/unwind/stack_memory.c src/unwind/stack_memo.c src/sys/safe_read.c
- * Sources: src/modules/loader.c src/modules/loader_state_glibc.c
+ * Sources: src/modules/loader.c src/modules/loader_state_glibc.c src/modules/endings_glibc.c
  * Sources: src/unwind/pushes.c src/unwind/own_frames.c src/unwind/explain.c src/modules/own_code.c
  * Sources: src/unwind/flow.c src/arch/x86_64_instruction.c
  * Sources: src/base/text.c

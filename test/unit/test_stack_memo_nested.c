@@ -33,6 +33,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -173,11 +174,44 @@ static void ask_for_traps(bool wanted)
     __asm__ volatile("int3" ::: "memory");
 }
 
-/* Whether the trap is an ask_for_traps(), and has been answered. */
-static bool was_asked(const siginfo_t *info, ucontext_t *context)
+/*
+ * A walk blocks signals while it computes a rule, which it does if another address has taken the place of one in the
+ * cache. The kernel ends a process in which a trap is blocked: so that call leaves traps out, and until signals are
+ * restored a trap is no interruption.
+ */
+static struct {
+    uint64_t mask;
+    bool is_on, was_set;
+    greg_t rsi; /* what the call's code expects there */
+} blocking;
+
+static void watch_blocking(ucontext_t *context)
 {
-    if (info->si_code == TRAP_TRACE)
-        return false;
+    greg_t *gregs = context->uc_mcontext.gregs;
+    const unsigned char *code = (const unsigned char *)gregs[REG_RIP];
+    if (blocking.was_set) {
+        gregs[REG_RSI] = blocking.rsi;
+        blocking.was_set = false;
+    }
+    if (code[0] != 0x0f || code[1] != 0x05 || gregs[REG_RAX] != SYS_rt_sigprocmask)
+        return; /* no such call */
+    blocking.is_on = gregs[REG_RDI] == SIG_BLOCK;
+    if (blocking.is_on) {
+        blocking.rsi = gregs[REG_RSI];
+        blocking.mask = *(const uint64_t *)blocking.rsi & ~(UINT64_C(1) << (SIGTRAP - 1));
+        gregs[REG_RSI] = (greg_t)&blocking.mask;
+        blocking.was_set = true;
+    }
+}
+
+/* Whether the trap is none of a step: it is an ask_for_traps(), and has been answered, or signals are blocked. */
+static bool is_no_step(const siginfo_t *info, ucontext_t *context)
+{
+    if (info->si_code == TRAP_TRACE) {
+        watch_blocking(context);
+        return blocking.is_on;
+    }
+    blocking.is_on = blocking.was_set = false;
     if (wants_traps)
         context->uc_mcontext.gregs[REG_EFL] |= trap_flag;
     else
@@ -221,7 +255,7 @@ static uint64_t step_seed, step_gap, largest_gap;
 static void on_step(int signal, siginfo_t *info, void *context)
 {
     (void)signal;
-    if (was_asked(info, context))
+    if (is_no_step(info, context))
         return;
     steps++;
     if (step_gap-- == 0) {
@@ -386,7 +420,7 @@ static bool counts_when_busy;
 static void on_step_jump(int signal, siginfo_t *info, void *context)
 {
     (void)signal;
-    if (was_asked(info, context))
+    if (is_no_step(info, context))
         return;
     steps_of_walk += !counts_when_busy || memo->busy != 0;
     if (steps_of_walk == jump_after)
@@ -539,7 +573,7 @@ static void start_and_leave_a_walk(void)
 static void on_step_of_two(int signal, siginfo_t *info, void *context)
 {
     (void)signal;
-    if (was_asked(info, context))
+    if (is_no_step(info, context))
         return;
     if (is_inner) {
         if (++inner_steps == inner_for)
@@ -749,7 +783,7 @@ static volatile pid_t forked;
 static void on_step_fork(int signal, siginfo_t *info, void *context)
 {
     (void)signal;
-    if (was_asked(info, context))
+    if (is_no_step(info, context))
         return;
     if (++steps_of_walk == jump_after) {
         forked = fork();
