@@ -126,7 +126,9 @@ static int compare_starts(const void *a, const void *b, void *unused)
 }
 
 typedef struct cutting {
-    pp_resident *resident;
+    const pp_resident *resident;
+    pp_resident_part *parts; /* room for all */
+    size_t part_count;
     const ranked *spans; /* ascending */
     size_t count;
     size_t first; /* all spans before it end before the present address */
@@ -156,16 +158,18 @@ static const pp_resident_span *span_at(cutting *c, uintptr_t address, uintptr_t 
     return found != NULL ? &found->span : NULL;
 }
 
+static bool goes_on(const pp_resident_part *last, const pp_resident_part *part)
+{
+    return last->area == part->area && last->limit == part->start && last->holder == part->holder &&
+           last->who == part->who;
+}
+
 static void add_part(cutting *c, const pp_resident_part *part)
 {
-    pp_resident *resident = c->resident;
-    pp_resident_part *last =
-        resident->part_count > 0 ? &resident->parts[resident->part_count - 1] : NULL;
-    if (last != NULL && last->area == part->area && last->limit == part->start &&
-        last->holder == part->holder && last->who == part->who) {
-        last->limit = part->limit;
+    if (c->part_count > 0 && goes_on(&c->parts[c->part_count - 1], part)) {
+        c->parts[c->part_count - 1].limit = part->limit;
     } else {
-        resident->parts[resident->part_count++] = *part;
+        c->parts[c->part_count++] = *part;
     }
 }
 
@@ -200,19 +204,21 @@ int pp_resident_cut(pp_resident *resident, pp_resident_span *spans, size_t count
 {
     ranked *list = pp_arena_array(arena, count + 1, sizeof *list);
     size_t most = 2 * resident->areas.count + 2 * count + 1;
-    resident->parts = pp_arena_array(arena, most, sizeof *resident->parts);
-    if (list == NULL || resident->parts == NULL) {
+    pp_resident_part *parts = pp_arena_array(arena, most, sizeof *parts);
+    if (list == NULL || parts == NULL) {
         return -ENOMEM;
     }
     for (size_t i = 0; i < count; i++) {
         list[i] = (ranked){spans[i], i};
     }
     pp_sort(list, count, sizeof *list, compare_starts, NULL);
-    cutting c = {.resident = resident, .spans = list, .count = count};
+    cutting c = {.resident = resident, .parts = parts, .spans = list, .count = count};
     for (size_t i = 0; i < resident->areas.count; i++) {
         cut_area(&c, i);
         resident->sum += resident->areas.list[i].resident;
     }
+    resident->parts = parts;
+    resident->part_count = c.part_count;
     return 0;
 }
 
