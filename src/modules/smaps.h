@@ -24,7 +24,7 @@ typedef struct pp_smaps_area {
     uint64_t owned;     /* of that: by this process only */
     uint64_t anonymous; /* of that: not what a file has; a written page of a private mapping is */
     uint64_t swapped;
-    uint64_t huge; /* of hugetlbfs, which the kernel does not count as resident */
+    uint64_t huge;        /* of hugetlbfs, which the kernel does not count as resident */
     uintptr_t data_limit; /* where a file's variables end, in the area after it; 0: not known */
 } pp_smaps_area;
 
