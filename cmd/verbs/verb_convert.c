@@ -25,11 +25,9 @@ const char cp_help_convert[] =
     "  folded           stacks as lines: for flamegraph.pl, inferno and grep\n"
     "  speedscope.json  the file format of speedscope\n"
     "  html, svg        the page of `cpprof flame`; a flame graph as a picture\n"
-    "  dot              the call graph, for Graphviz, as `go tool pprof -dot` has it\n"
-    "  txt              the table of `cpprof top`\n"
+    "  dot, txt         the call graph, for Graphviz; the table of `cpprof top`\n"
     "  afdo-text, prof  a CPU profile for clang -fprofile-sample-use (docs/PGO.md)\n"
-    "  gcov             a CPU profile for gcc -fauto-profile\n"
-    "  fdata            a CPU profile for llvm-bolt --data\n"
+    "  gcov, fdata      a CPU profile for gcc -fauto-profile, for llvm-bolt --data\n"
     "\n"
     "Example: cpprof convert -o prof.folded prof.pb.gz\n"
     "\n" CP_REPORT_NOTES;
