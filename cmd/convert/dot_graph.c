@@ -91,7 +91,9 @@ static double score_edges(const cp_graph *graph, const cp_node *node, bool incom
         return 1;
     }
     for (; edge; edge = next_edge(&walk)) {
-        total += edge->weight > 0 ? edge->weight : 0;
+        if (edge->weight > 0 && __builtin_add_overflow(total, edge->weight, &total)) {
+            total = INT64_MAX; /* a broken profile may have more */
+        }
     }
     if (total == 0) {
         return 0;

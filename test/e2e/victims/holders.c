@@ -145,7 +145,9 @@ int main(int argc, char **argv)
     if (argc < 2 || pipe(pipe_ends) != 0) {
         return 1;
     }
+#ifdef M_ARENA_MAX
     mallopt(M_ARENA_MAX, 2 * THREADS);
+#endif
     pthread_barrier_init(&ready, NULL, THREADS + 1);
     pthread_barrier_init(&over, NULL, THREADS + 1);
     memset(variables, 1, sizeof variables);
