@@ -6,49 +6,15 @@
 # of another build is refused.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
+# shellcheck source=test/e2e/pgo.sh
+. "$SRC/test/e2e/pgo.sh"
 need cc
 cpprof=$BUILD/bin/cpprof
 cc --version | grep -q 'Free Software Foundation' || skip "cc is not gcc"
 version=$(cc -dumpversion)
 [ "${version%%.*}" -ge 12 ] && [ "${version%%.*}" -le 15 ] || skip "gcc $version has another form of profiles"
 
-cat >program.c <<'END'
-static inline unsigned step(unsigned x)
-{
-    return x * 1103515245u + 12345u;
-}
-
-__attribute__((noinline)) static unsigned twist(unsigned x)
-{
-    for (int i = 0; i < 4; i++) {
-        x ^= x >> 3;
-        __asm__ volatile("" : "+r"(x));
-    }
-    return x;
-}
-
-static unsigned (*volatile chosen)(unsigned) = twist;
-
-__attribute__((noinline)) static unsigned often(unsigned n)
-{
-    unsigned x = n;
-    for (unsigned i = 0; i < n; i++) {
-        x = step(x);
-        __asm__ volatile("" : "+r"(x));
-        x = chosen(x);
-    }
-    return x;
-}
-
-int main(void)
-{
-    unsigned sum = 0;
-    for (int i = 0; i < 8; i++) {
-        sum += often(30000000u);
-    }
-    return sum == 1;
-}
-END
+write_program
 
 build() { # FLAGS...
     cc -O2 -g "$@" -o program program.c 2>err || fail "cc $*: $(cat err)"
