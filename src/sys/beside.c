@@ -3,7 +3,7 @@
  * beside.c: see beside.h.
  *
  * Zone: SIGNAL.
- * Owns: whether children have turned out to share nothing; the CPU time of the children.
+ * Owns: whether children have turned out to share nothing; the CPU time of the children; their stack for faults.
  * Tested by: unit.beside, e2e.leak, stress.leak_storm
  */
 #include "sys/beside.h"
@@ -70,17 +70,24 @@ static void on_fault(int signal, siginfo_t *info, void *context)
     pp_system_call(SYS_exit, 1);
 }
 
-/* The child has copies of the caller's signal actions and limits. Where its stack has no room for a
- * signal it dies of it: a limit of 1 is what the kernel takes for no core, also through a pipe. */
+/* Where a signal has no room, the child dies of it, and before Linux 5.16 the kernel then ends all that share its
+ * memory. So on_fault() has a stack of its own. Children at the same time have the same one: nothing
+ * returns to what is on it. Its pages are touched at a fault only. */
+static _Alignas(16) char fault_stack[64 * 1024];
+
+/* The child has copies of the caller's signal actions and limits. If it dies of a signal all the same: a
+ * limit of 1 is what the kernel takes for no core, also through a pipe. */
 static void prepare(void)
 {
     const pp_signal_mask faults = pp_signal_bit(SIGSEGV) | pp_signal_bit(SIGBUS);
     const pp_signal_action ours = {.handler = on_fault,
-                                   .flags = SA_SIGINFO | SA_RESTORER,
+                                   .flags = SA_SIGINFO | SA_RESTORER | SA_ONSTACK,
                                    .restorer = pp_signal_return,
                                    .mask = ~(pp_signal_mask)0};
     const struct rlimit no_core = {1, 1};
+    const stack_t for_faults = {.ss_sp = fault_stack, .ss_size = sizeof fault_stack};
     pp_system_call(SYS_prlimit64, 0, RLIMIT_CORE, &no_core, NULL);
+    pp_system_call(SYS_sigaltstack, &for_faults, NULL);
     pp_signal_action_change(SIGSEGV, &ours, NULL);
     pp_signal_action_change(SIGBUS, &ours, NULL);
     pp_system_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &faults, NULL, sizeof faults);

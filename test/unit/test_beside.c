@@ -148,6 +148,24 @@ static void a_fault_ends_the_function_only(void **state)
     close(file);
 }
 
+static void note_stack_for_signals(void *of_stack)
+{
+    sigaltstack(NULL, of_stack);
+}
+
+/* Else a fault where the caller's stack ends is one that nothing handles. */
+static void faults_have_a_stack(void **state)
+{
+    (void)state;
+    stack_t in_child = {.ss_flags = SS_DISABLE};
+    stack_t in_caller;
+    assert_true(pp_beside(note_stack_for_signals, &in_child));
+    assert_int_equal(in_child.ss_flags, 0);
+    assert_true(in_child.ss_size >= (size_t)MINSIGSTKSZ);
+    assert_int_equal(sigaltstack(NULL, &in_caller), 0);
+    assert_int_equal(in_caller.ss_flags, SS_DISABLE);
+}
+
 static void open_null(void *of_reading)
 {
     reading *r = of_reading;
@@ -250,6 +268,7 @@ int main(void)
         cmocka_unit_test(memory_is_shared),        cmocka_unit_test(a_fault_ends_the_function_only),
         cmocka_unit_test(what_it_opens_is_closed), cmocka_unit_test(what_it_opens_is_not_listed),
         cmocka_unit_test(its_time_is_counted),     cmocka_unit_test(it_ends_with_its_caller),
+        cmocka_unit_test(faults_have_a_stack),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }
