@@ -102,9 +102,9 @@ static void wait_for_bell(pp_worker *w, uint32_t heard)
     pp_loader_go_in();
 }
 
-static bool run(void *of_worker)
+/* True: it is over. False: it pauses. */
+static bool attend(pp_worker *w)
 {
-    pp_worker *w = of_worker;
     while (is_in(w, WAITS)) {
         uint32_t heard = pp_doorbell_heard(&w->bell);
         uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
@@ -126,6 +126,16 @@ static bool run(void *of_worker)
         }
     }
     return true;
+}
+
+static bool run(void *of_worker)
+{
+    pp_worker *w = of_worker;
+    bool is_over = attend(w);
+    if (w->leaves != NULL) {
+        w->leaves();
+    }
+    return is_over;
 }
 
 PP_NOT_SHOWN(run);

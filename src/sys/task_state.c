@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { PATH_BYTES = 40, FILE_BYTES = 512 /* `stat` has 52 numbers, many of them small */ };
+enum { PATH_BYTES = 56, FILE_BYTES = 512 /* `stat` has 52 numbers, many of them small */ };
 
 int pp_task_open(void)
 {
@@ -43,32 +43,99 @@ static size_t append(char path[PATH_BYTES], size_t length, const char *text)
 }
 
 /* "TID/file". Returns the length. */
-static size_t make_path(char path[PATH_BYTES], int tid, const char *file)
+static size_t make_path(char path[PATH_BYTES], int folder, int tid, const char *file)
 {
     char digits[PP_DECIMAL_BYTES];
-    size_t length = append(path, 0, pp_decimal((uint64_t)tid, digits));
+    size_t length = append(path, 0, folder == PP_TASK_ANY_FOLDER ? "/proc/self/task/" : "");
+    length = append(path, length, pp_decimal((uint64_t)tid, digits));
     length = append(path, length, "/");
     return append(path, length, file);
+}
+
+static long open_file(int folder, int tid, const char *file)
+{
+    char path[PATH_BYTES];
+    make_path(path, folder, tid, file);
+    return pp_system_call(SYS_openat, folder, path, O_RDONLY | O_CLOEXEC);
+}
+
+static long terminate(char *text, long got)
+{
+    text[got > 0 ? got : 0] = '\0';
+    return got;
 }
 
 /* Reads the beginning of a file into text[size], NUL-terminated. The length, or -errno. */
 static long read_text(int folder, int tid, const char *file, char *text, size_t size)
 {
-    char path[PATH_BYTES];
-    make_path(path, tid, file);
-    long fd = pp_system_call(SYS_openat, folder, path, O_RDONLY | O_CLOEXEC);
+    long fd = open_file(folder, tid, file);
     if (fd < 0) {
         return fd;
     }
     long got = pp_system_call(SYS_read, fd, text, size - 1);
     pp_system_call(SYS_close, fd);
-    text[got > 0 ? got : 0] = '\0';
-    return got;
+    return terminate(text, got);
 }
 
 static long read_file(int folder, int tid, const char *file, char text[FILE_BYTES])
 {
     return read_text(folder, tid, file, text, FILE_BYTES);
+}
+
+/* ---- files that stay open ---- */
+
+typedef struct pp_task_kept kept_files;
+
+static void close_kept(kept_files *kept)
+{
+    if (kept->tid != 0) {
+        pp_task_close(kept->syscall);
+        pp_task_close(kept->schedstat);
+    }
+    kept->tid = 0;
+}
+
+void pp_task_files_close(pp_task_files *files)
+{
+    for (unsigned i = 0; i < PP_TASK_KEPT; i++) {
+        close_kept(&files->kept[i]);
+    }
+}
+
+/* The thread's place; or one that was not used in this look and the one before, for its files. NULL: there is none. */
+static kept_files *kept_of(pp_task_files *files, int tid)
+{
+    kept_files *spare = NULL;
+    for (unsigned i = 0; files != NULL && i < PP_TASK_KEPT; i++) {
+        kept_files *kept = &files->kept[i];
+        if (kept->tid == tid) {
+            kept->look = files->look;
+            return kept;
+        }
+        if (kept->tid == 0 || files->look - kept->look > 1) {
+            spare = kept;
+        }
+    }
+    if (spare != NULL) {
+        close_kept(spare);
+        *spare = (kept_files){.tid = tid, .look = files->look, .syscall = -1, .schedstat = -1};
+    }
+    return spare;
+}
+
+/* As read_file(). An open file says that its thread is gone, also if another one has the id by now. */
+static long read_again(int *fd, int folder, int tid, const char *file, char text[FILE_BYTES])
+{
+    if (fd == NULL) {
+        return read_file(folder, tid, file, text);
+    }
+    long got = *fd >= 0 ? pp_system_call(SYS_pread64, *fd, text, FILE_BYTES - 1, 0) : -ESRCH;
+    if (got == -ESRCH) {
+        pp_task_close(*fd);
+        *fd = (int)open_file(folder, tid, file);
+        got = *fd >= 0 ? pp_system_call(SYS_pread64, *fd, text, FILE_BYTES - 1, 0) : *fd;
+    }
+    return terminate(text, got);
 }
 
 /* ---- syscall ---- */
@@ -125,10 +192,11 @@ static bool parse_place(const char *text, pp_task_place *place)
     return place->sp != 0 && place->pc != 0;
 }
 
-pp_task_activity pp_task_look(int folder, int tid, pp_task_place *place)
+pp_task_activity pp_task_look_again(pp_task_files *files, int folder, int tid, pp_task_place *place)
 {
     char text[FILE_BYTES];
-    long got = read_file(folder, tid, "syscall", text);
+    kept_files *kept = kept_of(files, tid);
+    long got = read_again(kept != NULL ? &kept->syscall : NULL, folder, tid, "syscall", text);
     if (got == -EACCES || got == -EPERM) {
         return PP_TASK_UNKNOWN;
     }
@@ -144,10 +212,11 @@ pp_task_activity pp_task_look(int folder, int tid, pp_task_place *place)
 /* ---- schedstat, fd ---- */
 
 /* "RAN DELAY TIMES", in decimal. */
-int64_t pp_task_delay_ns(int folder, int tid)
+int64_t pp_task_delay_ns(pp_task_files *files, int folder, int tid)
 {
     char text[FILE_BYTES];
-    if (read_file(folder, tid, "schedstat", text) <= 0) {
+    kept_files *kept = kept_of(files, tid);
+    if (read_again(kept != NULL ? &kept->schedstat : NULL, folder, tid, "schedstat", text) <= 0) {
         return -1;
     }
     return parse_decimal(skip_word(text));
@@ -158,7 +227,7 @@ bool pp_task_has_socket(int folder, int tid, uintptr_t fd)
     char path[PATH_BYTES];
     char digits[PP_DECIMAL_BYTES];
     struct stat status = {.st_mode = 0};
-    append(path, make_path(path, tid, "fd/"), pp_decimal(fd, digits));
+    append(path, make_path(path, folder, tid, "fd/"), pp_decimal(fd, digits));
     return pp_system_call(SYS_newfstatat, folder, path, &status, 0) == 0 &&
            S_ISSOCK(status.st_mode);
 }
@@ -188,11 +257,7 @@ char pp_task_letter(int folder, int tid)
 static uint64_t status_number(int folder, int tid, const char *label,
                               char text[PP_TASK_STATUS_BYTES])
 {
-    int opened = folder == PP_TASK_ANY_FOLDER ? pp_task_open() : folder;
-    long got = read_text(opened, tid, "status", text, PP_TASK_STATUS_BYTES);
-    if (folder == PP_TASK_ANY_FOLDER) {
-        pp_task_close(opened);
-    }
+    long got = read_text(folder, tid, "status", text, PP_TASK_STATUS_BYTES);
     const char *line = got > 0 ? strstr(text, label) : NULL;
     return line != NULL ? parse_digits(line + strlen(label)) : 0;
 }

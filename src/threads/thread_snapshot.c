@@ -470,7 +470,7 @@ static pp_task_activity look_at(work *w, pp_thread_row *row)
         if (take_kept(w, row, pp_kept_find(w->kept, &sight))) {
             return PP_TASK_WAITS;
         }
-        pp_task_activity activity = pp_task_look(w->folder, row->tid, &place);
+        pp_task_activity activity = pp_task_look_again(w->wish->files, w->folder, row->tid, &place);
         if (activity == PP_TASK_UNKNOWN) {
             return activity_of_letter(pp_task_letter(w->folder, row->tid), row);
         }
@@ -635,7 +635,7 @@ static void finish(work *w)
                 keep_stack(w, row, NULL, 0, false);
             }
         }
-        if (w->wish->with_names && w->folder >= 0) {
+        if (w->wish->with_names && pp_task_is_folder(w->folder)) {
             pp_task_name(w->folder, row->tid, row->name);
         }
         threads->rows[kept++] = *row;
@@ -678,7 +678,7 @@ static int fill_in(work *w)
     w->threads->rows[0].depth = w->wish->depth;
     w->threads->rows[0].whole = true;
     w->threads->rows[0].labels = pp_labels_ref(pp_labels_current());
-    if (w->folder < 0) {
+    if (!pp_task_is_folder(w->folder)) {
         mark_as_unseen(w->threads);
     } else if (w->wish->with_stacks) {
         error = look_at_all(w);
@@ -692,11 +692,14 @@ static int fill_in(work *w)
 static void take_apart(void *of_work)
 {
     work *w = of_work;
-    w->folder = w->wish->alone ? -1 : pp_task_open();
-    w->kept = w->folder >= 0 && w->wish->with_stacks && !w->wish->afresh ? pp_kept_take() : NULL;
+    bool opens = w->wish->folder == NULL && !w->wish->alone;
+    w->folder = opens ? pp_task_open() : w->wish->folder != NULL ? *w->wish->folder : -1;
+    w->kept = pp_task_is_folder(w->folder) && w->wish->with_stacks && !w->wish->afresh
+                  ? pp_kept_take()
+                  : NULL;
     w->error = fill_in(w);
     pp_kept_give_back(w->kept);
-    pp_task_close(w->folder);
+    pp_task_close(opens ? w->folder : -1);
 }
 
 int pp_threads_snapshot(const pp_threads_wish *wish, pp_arena *arena, pp_threads *threads)

@@ -71,7 +71,9 @@ typedef struct pp_threads_wish {
     const int *only;  /* looks at these threads, if it is not NULL, and at the calling one */
     size_t only_count;
     bool with_names;
-    bool afresh; /* trusts no earlier snapshot */
+    bool afresh;          /* trusts no earlier snapshot */
+    const int *folder;    /* for task_state.h, of the calling thread; NULL: it is opened */
+    pp_task_files *files; /* that thread's, or NULL */
 } pp_threads_wish;
 
 typedef struct pp_threads {

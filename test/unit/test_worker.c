@@ -25,6 +25,13 @@ static void work(void)
     sem_wait(&goes_on);
 }
 
+static unsigned left;
+
+static void leave(void)
+{
+    left++;
+}
+
 static void wait_for_call(void)
 {
     assert_int_equal(sem_wait(&has_worked), 0);
@@ -71,11 +78,27 @@ static void a_quicker_pace_that_comes_during_the_call_is_in_force_after_it(void 
     pp_worker_end(&worker);
 }
 
+static void it_says_when_its_thread_is_left(void **state)
+{
+    (void)state;
+    worker = (pp_worker){.work = work, .leaves = leave};
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        assert_int_equal(pp_worker_begin_rung(&worker), 0);
+        pp_worker_ring(&worker);
+        wait_for_call();
+        assert_int_equal(left, threads - 1);
+        sem_post(&goes_on);
+        pp_worker_end(&worker);
+        assert_int_equal(left, threads);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rest_is_over_when_the_pace_is_quicker),
         cmocka_unit_test(a_quicker_pace_that_comes_during_the_call_is_in_force_after_it),
+        cmocka_unit_test(it_says_when_its_thread_is_left),
     };
     assert_int_equal(sem_init(&has_worked, 0, 0), 0);
     assert_int_equal(sem_init(&goes_on, 0, 0), 0);

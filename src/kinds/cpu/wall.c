@@ -33,6 +33,7 @@ static const uint64_t patience_ns = 5000000000;
 static const uint64_t fatal_patience_ns = 200000000;
 
 static void look_when_due(void);
+static void leave_looker(void);
 
 static struct {
     pp_lock turn;
@@ -47,9 +48,10 @@ static struct {
     uint64_t start_ns; /* the same, monotonic */
     uint64_t looks;
     bool has_new_thread; /* the looker */
+    pp_task_files files; /* its own */
     pp_arena memory;     /* of a look, empty between two */
     pp_worker looker;
-} wall = {.memory = PP_ARENA_INIT, .looker = {.work = look_when_due}};
+} wall = {.memory = PP_ARENA_INIT, .looker = {.work = look_when_due, .leaves = leave_looker}};
 
 /* ---- states ---- */
 
@@ -152,7 +154,7 @@ static pp_wall_state state_of(int folder, const pp_thread_row *row)
 
 /* ---- looks ---- */
 
-static void see_row(int folder, const pp_thread_row *row, uint64_t now_ns)
+static void see_row(const pp_threads_wish *wish, const pp_thread_row *row, uint64_t now_ns)
 {
     bool is_proven = row->place.pc != 0; /* that it waits */
     int64_t cpu_ns = is_proven ? row->clock_ns : pp_task_cpu_ns(row->tid);
@@ -160,22 +162,29 @@ static void see_row(int folder, const pp_thread_row *row, uint64_t now_ns)
         pp_wall_sight sight = {.tid = row->tid,
                                .now_ns = now_ns,
                                .cpu_ns = cpu_ns,
-                               .delay_ns = pp_task_delay_ns(folder, row->tid),
-                               .state = state_of(folder, row),
+                               .delay_ns = pp_task_delay_ns(wish->files, *wish->folder, row->tid),
+                               .state = state_of(*wish->folder, row),
                                .pc = row->pc,
                                .depth = row->depth,
                                .labels = row->labels};
         if (pp_thread_label_is_wanted()) {
-            pp_task_name(folder, row->tid, sight.name);
+            pp_task_name(*wish->folder, row->tid, sight.name);
         }
         pp_wall_see(&sight);
     }
 }
 
 typedef struct moment {
-    bool everyone; /* no thread is left to a later look */
+    bool everyone;        /* no thread is left to a later look */
+    pp_task_files *files; /* of the calling thread; NULL: it has none */
     uint64_t now_ns;
 } moment;
+
+/* For the names of many threads, and for the files of many. */
+static bool wants_folder(bool all_known, size_t moved)
+{
+    return pp_thread_label_is_wanted() || !all_known || moved > PP_TASK_KEPT;
+}
 
 static void look_apart(void *of_moment)
 {
@@ -184,20 +193,23 @@ static void look_apart(void *of_moment)
     size_t capacity = pp_wall_accounts_count() + SLACK;
     size_t moved = 0;
     int *tids = pp_arena_array(&wall.memory, capacity, sizeof *tids);
-    int folder = pp_thread_label_is_wanted() ? pp_task_open() : -1;
+    int folder = wants_folder(true, 0) ? pp_task_open() : PP_TASK_ANY_FOLDER;
     bool all_known =
         tids != NULL && pp_wall_list_moved(m->everyone, folder, tids, capacity, &moved);
     const pp_threads_wish wish = {.with_stacks = true,
                                   .asks_none = true,
                                   .only = all_known ? tids : NULL,
-                                  .only_count = moved};
+                                  .only_count = moved,
+                                  .folder = &folder,
+                                  .files = m->files};
     uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
-    if (folder < 0 && (!all_known || moved > 0)) {
+    if (folder == PP_TASK_ANY_FOLDER && wants_folder(all_known, moved)) {
         folder = pp_task_open();
     }
-    if (folder >= 0 && pp_threads_snapshot(&wish, &wall.memory, &threads) == 0) {
+    if ((!all_known || moved > 0) && pp_task_is_folder(folder) &&
+        pp_threads_snapshot(&wish, &wall.memory, &threads) == 0) {
         for (size_t i = 0; i < threads.count; i++) {
-            see_row(folder, &threads.rows[i], now_ns);
+            see_row(&wish, &threads.rows[i], now_ns);
         }
     }
     wall.looks++;
@@ -208,9 +220,9 @@ static void look_apart(void *of_moment)
 }
 
 /* Looks at the threads, and returns the time of the look. The caller has the turn. */
-static uint64_t look_at_threads(bool everyone)
+static uint64_t look_at_threads(bool everyone, pp_task_files *files)
 {
-    moment m = {.everyone = everyone};
+    moment m = {.everyone = everyone, .files = files};
     pp_signal_mask old = 0;
     pp_signals_block(&old);
     if (wall.confined) {
@@ -270,6 +282,22 @@ static int begin_cpu(void)
     return error == -EAGAIN ? 0 : error;
 }
 
+/* A filter may refuse to read a file again (pread64). */
+static pp_task_files *looker_files(void)
+{
+    if (!pp_apart_has_table() || pp_sandbox_has_filter()) {
+        return NULL;
+    }
+    pp_task_files_begin_look(&wall.files);
+    return &wall.files;
+}
+
+static void leave_looker(void)
+{
+    pp_task_files_close(&wall.files);
+    __atomic_store_n(&wall.has_new_thread, true, __ATOMIC_RELAXED);
+}
+
 static void look_when_due(void)
 {
     if (__atomic_exchange_n(&wall.has_new_thread, false, __ATOMIC_RELAXED)) {
@@ -278,7 +306,7 @@ static void look_when_due(void)
     if (pp_lock_try(&wall.turn, pp_task_self())) {
         if (wall.users > 0) {
             pp_loader_go_out();
-            look_at_threads(false);
+            look_at_threads(false, looker_files());
             pp_loader_go_in();
             if (!wall.has_cpu && !wall.confined) {
                 begin_cpu();
@@ -304,7 +332,7 @@ static int see_both(const pp_cpu_result *result, void *of_seeing)
 /* Calls `look` with what has been counted until now; `leaves`: the CPU profile ends with it. */
 static int show(pp_wall_look *look, void *context, bool leaves)
 {
-    uint64_t now_ns = look_at_threads(true);
+    uint64_t now_ns = look_at_threads(true, NULL);
     seeing s = {.look = look,
                 .context = context,
                 .counts = {.places = pp_wall_settle_all(now_ns),
@@ -457,6 +485,7 @@ void pp_wall_confine(void)
 void pp_wall_after_fork_in_child(void)
 {
     wall.users = 0;
+    wall.files = (pp_task_files){.look = 0};
     pp_thread_label_end();
     pp_worker_after_fork(&wall.looker);
     pp_arena_release(&wall.memory);
