@@ -9,6 +9,8 @@
  * threads were in it at the same time.
  *
  * usage: latency SECONDS BURST_MS IDLE_THREADS
+ *        latency crowd THREADS SECONDS    all run all the time, on whatever processors there are: prints
+ *                                         "crowd CPU_US ANY_US", ANY_US being for how long at least one ran
  *
  * Flags: -fno-builtin
  */
@@ -18,9 +20,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-enum { GAP_NS = 20000, MOST = 1 << 20 };
+enum { GAP_NS = 20000, MOST = 1 << 20, CROWD_MOST = 16 };
 
 typedef struct piece {
     uint64_t begin, end;
@@ -139,10 +142,76 @@ static void move_to(pthread_t thread, int index)
     }
 }
 
+/* ---- a crowd ---- */
+
+static pieces of_crowd[CROWD_MOST];
+static uint64_t crowd_ns;
+
+__attribute__((noinline)) static void *run_in_crowd(void *of_pieces)
+{
+    uint64_t end = now_ns(CLOCK_MONOTONIC) + crowd_ns;
+    while (now_ns(CLOCK_MONOTONIC) < end) {
+        run_and_note(of_pieces, 1000000);
+    }
+    return NULL;
+}
+
+static int by_begin(const void *x, const void *y)
+{
+    const piece *a = x;
+    const piece *b = y;
+    return (a->begin > b->begin) - (a->begin < b->begin);
+}
+
+/* For how long at least one ran; overwrites the first one's pieces. */
+static uint64_t any(int threads)
+{
+    pieces *all = &of_crowd[0];
+    uint64_t ns = 0;
+    uint64_t until = 0;
+    for (int i = 1; i < threads; i++) {
+        for (int k = 0; k < of_crowd[i].count && all->count < MOST; k++) {
+            all->list[all->count++] = of_crowd[i].list[k];
+        }
+    }
+    qsort(all->list, (size_t)all->count, sizeof *all->list, by_begin);
+    for (int i = 0; i < all->count; i++) {
+        uint64_t begin = all->list[i].begin > until ? all->list[i].begin : until;
+        if (all->list[i].end > begin) {
+            ns += all->list[i].end - begin;
+            until = all->list[i].end;
+        }
+    }
+    return ns;
+}
+
+static int run_crowd(int threads, double seconds)
+{
+    pthread_t ids[CROWD_MOST];
+    uint64_t cpu_ns = 0;
+    crowd_ns = (uint64_t)(seconds * 1e9);
+    for (int i = 0; i < threads; i++) {
+        if (pthread_create(&ids[i], NULL, run_in_crowd, &of_crowd[i]) != 0) {
+            abort();
+        }
+    }
+    for (int i = 0; i < threads; i++) {
+        pthread_join(ids[i], NULL);
+        cpu_ns += sum(&of_crowd[i]);
+    }
+    printf("crowd %llu %llu\n", (unsigned long long)cpu_ns / 1000,
+           (unsigned long long)any(threads) / 1000);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     pthread_t thread;
     pthread_t waiting;
+    if (argc == 4 && strcmp(argv[1], "crowd") == 0) {
+        int threads = (int)strtol(argv[2], NULL, 10);
+        return run_crowd(threads < CROWD_MOST ? threads : CROWD_MOST, strtod(argv[3], NULL));
+    }
     double seconds = argc > 1 ? strtod(argv[1], NULL) : 1;
     burst_ns = (uint64_t)((argc > 2 ? strtod(argv[2], NULL) : 3) * 1e6);
     int idle_threads = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 0;
