@@ -15,6 +15,9 @@
 #include "sys/clock.h"
 #include "sys/tasks.h"
 
+#include <pthread.h>
+#include <semaphore.h>
+
 static const uint64_t second_ns = PP_NS_PER_S;
 static pp_worker looker;
 static const uintptr_t stack[] = {0x1000, 0x2000};
@@ -104,6 +107,54 @@ static void an_id_that_a_new_thread_has_gets_a_new_account(void **state)
     assert_true(sum_at(now_ns + second_ns) >= second_ns / 2);
 }
 
+static pp_clock_function *real_clock;
+static pthread_t reader;
+static sem_t reads, goes_on;
+static int listed[2];
+
+/* The thread that lists is held in the middle of its readings. */
+static int read_slowly(clockid_t clock, struct timespec *now)
+{
+    int error = real_clock(clock, now);
+    if (pthread_equal(pthread_self(), reader)) {
+        sem_post(&reads);
+        sem_wait(&goes_on);
+    }
+    return error;
+}
+
+static void *list(void *moved)
+{
+    reader = pthread_self();
+    __atomic_store_n(&pp_clock_reader, read_slowly, __ATOMIC_RELEASE);
+    pp_wall_list_moved(true, PP_TASK_ANY_FOLDER, listed, 2, moved);
+    return NULL;
+}
+
+static void threads_begin_and_end_while_clocks_are_read(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    size_t moved = 0;
+    sem_init(&reads, 0, 0);
+    sem_init(&goes_on, 0, 0);
+    pp_wall_sampler.thread_begins(0, NULL);
+    real_clock = pp_clock_reader;
+    assert_int_equal(pthread_create(&thread, NULL, list, &moved), 0);
+    sem_wait(&reads);
+    end_thread(); /* returns although the other one reads */
+    pp_wall_sampler.thread_begins(0, NULL);
+    __atomic_store_n(&pp_clock_reader, real_clock, __ATOMIC_RELEASE);
+    sem_post(&goes_on);
+    pthread_join(thread, NULL);
+    for (size_t i = 0; i < moved; i++) {
+        assert_int_not_equal(listed[i], pp_task_self()); /* its account is newer than the reading */
+    }
+    see_asleep(pp_clock_ns(CLOCK_MONOTONIC) + second_ns,
+               (int64_t)pp_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+    assert_true(sum_at(pp_clock_ns(CLOCK_MONOTONIC)) >= second_ns / 2);
+}
+
 /* Ids of no threads. */
 static void each_of_many_threads_has_an_account(void **state)
 {
@@ -154,6 +205,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             what_looks_have_counted_before_the_begin_is_not_counted_again, open_books, close_books),
         cmocka_unit_test_setup_teardown(an_id_that_a_new_thread_has_gets_a_new_account, open_books,
+                                        close_books),
+        cmocka_unit_test_setup_teardown(threads_begin_and_end_while_clocks_are_read, open_books,
                                         close_books),
         cmocka_unit_test_setup_teardown(each_of_many_threads_has_an_account, open_books,
                                         close_books),

@@ -42,8 +42,9 @@ enum {
     CHAINS = 1024,
     PIECE = 1024, /* accounts of 0.5 KiB, mapped at once; a program may lock all that is mapped */
     PIECES = 64,
-    AHEAD = 32, /* accounts that are touched before they are used */
-    TURN = 32,  /* accounts that a look reads without a pause for threads that begin or end */
+    AHEAD = 32,      /* accounts that are touched before they are used */
+    TURN = 32,       /* threads whose clocks are read at once, without the lock */
+    TURN_SEEN = 512, /* accounts that are seen for that */
     LITTLE_NS = 1000000,
     QUIET = 8,         /* visits after which a thread that does not run is visited less often */
     ROTATION = 4,      /* then at one look of so many */
@@ -420,17 +421,10 @@ static bool is_due(const account *a, bool everyone)
 
 /* A thread that waits gets another name now and then; so does one that somebody else has named
  * after its first sight. */
-static bool has_new_name(const account *a, bool everyone, int folder)
+static bool is_name_due(const account *a, bool everyone)
 {
-    char name[PP_TASK_NAME_BYTES];
-    if (!pp_thread_label_is_wanted()) {
-        return a->name[0] != '\0';
-    }
-    if (a->stays == QUIET && !everyone && books.look / ROTATION % NAME_ROTATION != 0) {
-        return false;
-    }
-    pp_task_name(folder, a->tid, name);
-    return strcmp(name, a->name) != 0;
+    return pp_thread_label_is_wanted() &&
+           (a->stays < QUIET || everyone || books.look / ROTATION % NAME_ROTATION == 0);
 }
 
 /* The accounts are closed of threads that are gone, and of those that were looked at before they said that
@@ -440,35 +434,90 @@ static bool is_over(const account *a, int64_t cpu_ns)
     return cpu_ns < 0 || (a->has_ended && cpu_ns < a->since_cpu_ns) || pp_own_threads_have(a->tid);
 }
 
+/* What is read of a thread while others may begin and end: they do not wait for system calls. */
+typedef struct visit {
+    uint32_t index; /* of the account */
+    int tid;
+    bool asks_name;       /* if it has stayed */
+    int64_t since_cpu_ns; /* of the account */
+    int64_t cpu_ns;       /* read */
+    uint64_t now_ns;
+    char name[PP_TASK_NAME_BYTES];
+} visit;
+
+/* Lists threads that are due, from the account *next on. Returns their number. The caller has the lock. */
+static unsigned list_due(bool everyone, uint32_t *next, visit *visits)
+{
+    unsigned due = 0;
+    uint32_t end = books.used - *next > TURN_SEEN ? *next + TURN_SEEN : books.used;
+    for (; *next < end && due < TURN; (*next)++) {
+        const account *a = account_at(*next);
+        if (a->tid != 0 && is_due(a, everyone)) {
+            visits[due++] = (visit){.index = *next,
+                                    .tid = a->tid,
+                                    .asks_name = is_name_due(a, everyone),
+                                    .since_cpu_ns = a->since_cpu_ns};
+        }
+    }
+    return due;
+}
+
+static void read_thread(visit *v, int folder)
+{
+    v->cpu_ns = pp_task_cpu_ns(v->tid);
+    v->now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    if (v->asks_name && v->cpu_ns == v->since_cpu_ns) {
+        pp_task_name(folder, v->tid, v->name);
+    }
+}
+
+/* A name that nobody wants any more is a new one, too: none. */
+static bool has_new_name(const account *a, const visit *v)
+{
+    bool is_known = v->asks_name || !pp_thread_label_is_wanted();
+    return is_known && strcmp(v->name, a->name) != 0;
+}
+
+/* Whether the thread has to be looked at. An account that has begun since `read_ns`, before the reading, is left to the
+ * next look. */
+static bool has_moved(account *a, const visit *v, uint64_t read_ns)
+{
+    if (a->tid != v->tid || a->since_ns > read_ns) {
+        return false;
+    }
+    if (is_over(a, v->cpu_ns)) {
+        close_account(a);
+        return false;
+    }
+    return !a->has_ended && (!has_stayed(a, v->cpu_ns, v->now_ns) || has_new_name(a, v));
+}
+
 bool pp_wall_list_moved(bool everyone, int folder, int *tids, size_t capacity, size_t *count)
 {
+    visit visits[TURN];
     bool fits = true;
     bool all_quiet = true;
+    uint32_t next = 0;
     *count = 0;
     pp_lock_take(&books.lock, pp_task_self());
     books.look += books.all_quiet ? ROTATION : 1;
-    for (uint32_t i = 0; i < books.used; i++) {
-        account *a = account_at(i);
-        if (i % TURN == TURN - 1) {
-            pp_lock_release(&books.lock);
-            pp_lock_take(&books.lock, pp_task_self());
+    while (next < books.used) {
+        unsigned due = list_due(everyone, &next, visits);
+        pp_lock_release(&books.lock);
+        uint64_t read_ns = pp_clock_ns(CLOCK_MONOTONIC);
+        for (unsigned i = 0; i < due; i++) {
+            read_thread(&visits[i], folder);
         }
-        if (a->tid == 0 || !is_due(a, everyone)) {
-            continue;
-        }
-        int64_t cpu_ns = pp_task_cpu_ns(a->tid);
-        if (is_over(a, cpu_ns)) {
-            close_account(a);
-        } else if (a->has_ended) {
-            continue;
-        } else if (!has_stayed(a, cpu_ns, pp_clock_ns(CLOCK_MONOTONIC)) ||
-                   has_new_name(a, everyone, folder)) {
-            fits = *count < capacity;
-            if (fits) {
+        pp_lock_take(&books.lock, pp_task_self());
+        for (unsigned i = 0; i < due; i++) {
+            account *a = account_at(visits[i].index);
+            bool moved = has_moved(a, &visits[i], read_ns);
+            fits = fits && (!moved || *count < capacity);
+            if (moved && fits) {
                 tids[(*count)++] = a->tid;
             }
+            all_quiet = all_quiet && (a->tid == 0 || a->has_ended || a->stays == QUIET);
         }
-        all_quiet = all_quiet && a->stays == QUIET;
     }
     bool all_known = pp_tasks_count() == books.taken + pp_own_threads_count();
     set_all_quiet(all_quiet && all_known && books.open);
