@@ -5,6 +5,7 @@
  * Zone: HOOK.
  * Locks: one for each list.
  * Owns: lists, records and charges.
+ * Tested by: unit.contended, unit.contended_interrupted, unit.jump_storm
  */
 #include "kinds/contention/contended.h"
 
@@ -166,6 +167,12 @@ static void set_next(pp_contended **next, pp_contended *record)
     __atomic_store_n(next, record, __ATOMIC_RELAXED);
 }
 
+/* A function that enters a list. */
+typedef struct entering {
+    uintptr_t sp;    /* its stack pointer */
+    uintptr_t outer; /* `inside` before it: if the thread owns the list, that of the owner */
+} entering;
+
 /* Removes all records of a list, because they are no longer right. */
 PP_COLD_PATH static void empty(list *l)
 {
@@ -180,15 +187,13 @@ PP_COLD_PATH static void empty(list *l)
 
 /* Enters a list that has an owner, or a lost one, if that owner is the calling thread: a handler
  * has made the thread jump out of the list, so the list is the thread's again. */
-PP_COLD_PATH static bool enter_again(list *l, uintptr_t self, uintptr_t owner, uintptr_t sp)
+PP_COLD_PATH static bool enter_again(list *l, uintptr_t self, uintptr_t owner, const entering *e)
 {
     if ((owner & ~is_lost) != self) {
         return false;
     }
-    if (l->sp == 0) {
-        note_sp(&l->sp, inside); /* the jump came before enter() wrote it */
-    }
-    if (!pp_frame_was_left(l->sp, sp) || !change_owner(l, &owner, self)) {
+    uintptr_t owner_sp = l->sp != 0 ? l->sp : e->outer; /* it owns the list before it writes `sp` */
+    if (!pp_frame_was_left(owner_sp, e->sp) || !change_owner(l, &owner, self)) {
         return false;
     }
     empty(l);
@@ -201,13 +206,13 @@ static bool is_hopeless(uintptr_t owner, uintptr_t self)
 }
 
 /* Waits for an owner that was interrupted, or has lost its processor. */
-PP_COLD_PATH static bool enter_patiently(list *l, uintptr_t self, uintptr_t sp)
+PP_COLD_PATH static bool enter_patiently(list *l, uintptr_t self, const entering *e)
 {
     uintptr_t owner = 0;
     uint64_t give_up_ns = pp_clock_ns(CLOCK_MONOTONIC) + GIVE_UP_NS;
     for (unsigned attempt = 0; !try_enter(l, self, &owner); attempt++) {
         if (is_hopeless(owner, self)) {
-            return enter_again(l, self, owner, sp);
+            return enter_again(l, self, owner, e);
         }
         if (pp_clock_ns(CLOCK_MONOTONIC) > give_up_ns) {
             change_owner(l, &owner, owner | is_lost);
@@ -218,7 +223,7 @@ PP_COLD_PATH static bool enter_patiently(list *l, uintptr_t self, uintptr_t sp)
     return true;
 }
 
-static bool enter_soon(list *l, uintptr_t self, uintptr_t sp)
+static bool enter_soon(list *l, uintptr_t self, const entering *e)
 {
     uintptr_t owner = 0;
     for (unsigned attempt = 0; attempt < SPINS; attempt++) {
@@ -226,23 +231,23 @@ static bool enter_soon(list *l, uintptr_t self, uintptr_t sp)
             return true;
         }
         if (is_hopeless(owner, self)) {
-            return enter_again(l, self, owner, sp);
+            return enter_again(l, self, owner, e);
         }
         pp_spin_hint();
     }
-    return enter_patiently(l, self, sp);
+    return enter_patiently(l, self, e);
 }
 
 /* `sp` is the stack pointer of the function that will leave the list. */
 static bool enter(list *l, uintptr_t sp)
 {
-    uintptr_t outer = inside;
+    const entering e = {.sp = sp, .outer = inside};
     note_sp(&inside, sp);
-    if (!enter_soon(l, (uintptr_t)__builtin_thread_pointer(), sp)) {
-        note_sp(&inside, outer);
+    if (!enter_soon(l, (uintptr_t)__builtin_thread_pointer(), &e)) {
+        note_sp(&inside, e.outer);
         return false;
     }
-    l->outer = outer;
+    l->outer = e.outer;
     note_sp(&l->sp, sp);
     return true;
 }
