@@ -395,6 +395,9 @@ static void ask(request wanted)
         }
         pp_doorbell_wait(&state.answered, heard, until_ns);
     }
+    if (requested() != NOTHING && __atomic_load_n(&state.runs, __ATOMIC_ACQUIRE)) {
+        say("push: there was no time to send the last profiles");
+    }
     if (wanted == END) {
         state.runs = false;
     }

@@ -17,9 +17,24 @@ END
 has_received() { # FOLDER NAME COUNT
     [ "$(received "$1" "$2")" -ge "$3" ]
 }
-# refused FOLDER: what the receiver did not like.
-refused() {
+# has_since FOLDER NAME NS: two profiles of that name came that were made at NS or later. So all came that the program had sent before the second.
+has_since() {
+    python3 - "$1/received.jsonl" "$2" "$3" <<'END'
+import json, os, sys
+lines = [json.loads(line) for line in open(sys.argv[1])] if os.path.exists(sys.argv[1]) else []
+sys.exit(sum("totals" in one and one["labels"]["__name__"] == sys.argv[2] and one["time_nanos"] >= int(sys.argv[3]) for one in lines) < 2)
+END
+}
+all_refused() { # FOLDER
     [ ! -e "$1/received.jsonl" ] || sed -n 's/.*"refused": "\([^"]*\)".*/\1/p' "$1/received.jsonl"
+}
+# refused FOLDER: what the receiver did not like. A request whose answer comes too late, on a busy machine, is sent again: that counts
+# in sent_again alone, since the receiver has it once.
+refused() {
+    all_refused "$1" | grep -v "^is sent again$" || true
+}
+sent_again() { # FOLDER
+    all_refused "$1" | grep -c "^is sent again$" || true
 }
 
 # sent FOLDER TYPE [NAME [last]]: the sum of all values of a sample type that came; only those of the last profile with it.

@@ -184,9 +184,11 @@ class Series:
     def __init__(self):
         self.ranges = {}
 
-    def add(self, key, begin, duration):
-        ranges = self.ranges.setdefault(key, [])
+    def add(self, key, begin, duration, content):
+        ranges = self.ranges.setdefault(key, {})
+        if ranges.get((begin, duration)) == content:
+            raise Refused("is sent again", 409)
         for other, length in ranges:
             if begin == other or (duration and length and begin < other + length and other < begin + duration):
                 raise Refused("its time, %d + %d ns, overlaps %d + %d ns, which the series has" % (begin, duration, other, length), 409)
-        ranges.append((begin, duration))
+        ranges[begin, duration] = content

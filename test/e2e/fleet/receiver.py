@@ -15,6 +15,7 @@
 import argparse
 import base64
 import binascii
+import hashlib
 import hmac
 import json
 import os
@@ -92,8 +93,9 @@ class Store:
         sums = [sum(sample["value"][at] for sample in profile["sample"]) for at in range(len(types))]
         line = dict(line, labels=labels, types=types, totals=sums, functions=functions_of(profile), samples=len(profile["sample"]))
         line.update({field: profile[field] for field in ("period", "time_nanos", "duration_nanos")})
+        content = hashlib.sha256(plain or repr(profile).encode()).digest()
         with self.lock:
-            self.series.add(key, profile["time_nanos"], profile["duration_nanos"])
+            self.series.add(key, profile["time_nanos"], profile["duration_nanos"], content)
             self.write(line, plain)
 
 
