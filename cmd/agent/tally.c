@@ -51,14 +51,16 @@ static uint64_t hash_text(const cp_profile *p, cp_string string, uint64_t seed)
 }
 
 /* Of each mapping, and of no mapping at the end. Addresses are the process's own: a file that has come to the place of
- * another one is told by its name. */
+ * another one is told by its name. Memory without a file is named by its beginning, which moves when the kernel joins or
+ * splits it, and it may be gone while its samples stay: its addresses alone count. */
 static uint64_t *hash_mappings(const cp_profile *p)
 {
     uint64_t *hashes = cp_heap_alloc((size_t)p->mapping_count + 1, sizeof *hashes);
 
     for (uint32_t i = 0; i < p->mapping_count; i++) {
         const cp_mapping *m = &p->mappings[i];
-        hashes[i] = hash_text(p, m->build_id, hash_text(p, m->file, m->start));
+        bool is_file = *cp_profile_text(p, m->file) == '/';
+        hashes[i] = is_file ? hash_text(p, m->build_id, hash_text(p, m->file, m->start)) : 0;
     }
     hashes[p->mapping_count] = 0;
     return hashes;

@@ -82,6 +82,39 @@ static void differences_add_up(void **unused)
     cp_tally_release(&tally);
 }
 
+/* What is new of 10 in a mapping that begins at `start`. */
+static int64_t new_in_mapping(cp_tally *tally, const char *name, uint64_t start)
+{
+    cp_error error;
+    cp_profile *p = make((int64_t[]){10}, 1, NULL, NULL);
+
+    p->mappings = CP_POOL_ARRAY(&p->pool, cp_mapping, 1);
+    p->mappings[0] = (cp_mapping){.id = 1,
+                                  .start = start,
+                                  .limit = 0x9000,
+                                  .file = cp_strings_put(&p->strings, name),
+                                  .build_id = cp_strings_put(&p->strings, "")};
+    p->mapping_count = 1;
+    p->locations[0].mapping = *name ? 0 : CP_NO_MAPPING;
+    assert_int_equal(cp_tally_take(tally, p, 0, &error), 0);
+    int64_t found = p->samples[0].values[0];
+    cp_profile_free(p);
+    return found;
+}
+
+static void memory_without_a_file_may_grow(void **unused)
+{
+    cp_tally tally = {0};
+    (void)unused;
+
+    assert_int_equal(new_in_mapping(&tally, "[anon 0000000000001000]", 0x1000), 10);
+    assert_int_equal(new_in_mapping(&tally, "[anon 0000000000000800]", 0x800), 0);
+    assert_int_equal(new_in_mapping(&tally, "", 0), 0);
+    assert_int_equal(new_in_mapping(&tally, "/usr/lib/a.so", 0x1000), 10);
+    assert_int_equal(new_in_mapping(&tally, "/usr/lib/b.so", 0x1000), 10);
+    cp_tally_release(&tally);
+}
+
 static void another_run_begins_at_zero(void **unused)
 {
     cp_tally tally = {0};
@@ -193,6 +226,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(differences_add_up),
+        cmocka_unit_test(memory_without_a_file_may_grow),
         cmocka_unit_test(another_run_begins_at_zero),
         cmocka_unit_test(samples_of_a_stack_are_joined),
         cmocka_unit_test(labels_tell_stacks_apart),
