@@ -39,6 +39,7 @@ enum {
 }; /* there are eight: deadline, interval, signal, wall, an attachment, two servers, push */
 
 static const uint64_t longest_wait_ns = PP_NS_PER_S;
+static const uint64_t longest_end_ns = UINT64_C(2) * PP_NS_PER_S; /* of a thread that was joined */
 static const uint64_t longest_wait_for_table_ns = UINT64_C(10) * PP_NS_PER_S;
 
 typedef enum place_state { NONE, RUNS, PAUSED } place_state;
@@ -215,18 +216,15 @@ static bool is_there(int tid)
 }
 
 /* The kernel takes a thread from all its lists under the lock of the process's signals, which the
- * last call needs. */
-static bool wait_until_gone(const place *p, uint64_t until_ns)
+ * last call needs. The wait has an end because the id can be given to another thread of the process. */
+static void wait_until_gone(int tid, uint64_t until_ns)
 {
     uint64_t signals = 0;
-    for (unsigned attempt = 0; is_there(tid_of(p)); attempt++) {
-        if (pp_clock_ns(CLOCK_MONOTONIC) >= until_ns) {
-            return false;
-        }
+    for (unsigned attempt = 0; tid != 0 && is_there(tid) && pp_clock_ns(CLOCK_MONOTONIC) < until_ns;
+         attempt++) {
         pp_lock_pause(attempt);
     }
     pp_system_call(SYS_rt_sigpending, &signals, sizeof signals);
-    return true;
 }
 
 static bool wait_until_it_stops(place *p, uint64_t until_ns)
@@ -240,31 +238,42 @@ static bool wait_until_it_stops(place *p, uint64_t until_ns)
     return state_of(p) != RUNS;
 }
 
-/* A paused thread does not begin again. */
-static void forget(place *p)
+/* A paused thread does not begin again. Returns the state that the place had: RUNS if the thread has
+ * begun again since it was seen to stop. Stores the thread's id. */
+static place_state forget(place *p, int *tid)
 {
     pp_signal_mask old = 0;
     pp_lock_enter(&state.lock, pp_task_self(), &old);
-    if (state_of(p) == PAUSED) {
+    place_state found = state_of(p);
+    if (found == PAUSED) {
         p->state = NONE;
         __atomic_sub_fetch(&state.used, 1, __ATOMIC_RELAXED);
     }
-    join_thread(p);
+    *tid = tid_of(p);
+    if (found != RUNS) {
+        join_thread(p);
+    }
     pp_lock_leave(&state.lock, &old);
+    return found;
 }
 
 void pp_pausable_end(const void *context)
 {
     place *p = place_of(context);
+    place_state found = RUNS;
+    int tid = 0;
     if (p == NULL || tid_of(p) == pp_task_self()) {
         return;
     }
-    p->what.wake(p->what.context);
-    wait_until_it_stops(p, UINT64_MAX);
-    if (tid_of(p) != 0) {
-        wait_until_gone(p, UINT64_MAX);
+    while (found == RUNS) {
+        p->what.wake(p->what.context);
+        wait_until_it_stops(p, UINT64_MAX);
+        found = forget(p, &tid);
     }
-    forget(p);
+    wait_until_gone(tid, pp_clock_ns(CLOCK_MONOTONIC) + longest_end_ns);
+    if (found == PAUSED && p->what.lost != NULL) {
+        p->what.lost(p->what.context);
+    }
 }
 
 /* ---- pause ---- */
@@ -315,8 +324,8 @@ static void stop_within(uint64_t limit_ns)
     for (unsigned i = 0; i < PLACES; i++) {
         place *p = &state.places[i];
         bool is_other = tid_of(p) != pp_task_self();
-        if (is_other && wait_until_it_stops(p, until_ns) && tid_of(p) != 0) {
-            wait_until_gone(p, until_ns);
+        if (is_other && wait_until_it_stops(p, until_ns)) {
+            wait_until_gone(tid_of(p), until_ns);
         }
     }
 }

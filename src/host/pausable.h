@@ -34,7 +34,8 @@ typedef struct pp_pausable {
     bool (*run)(void *context);
     /* Has run() look at pp_pausables_pause(), soon. May be called at any time, on any thread. */
     void (*wake)(void *context);
-    /* Called if the thread could not be created again. NULL: there is nothing to do then. */
+    /* Called if run() is not called again after a pause: the thread could not be created, or its end was asked for
+     * meanwhile. NULL: there is nothing to do then. */
     void (*lost)(void *context);
     void *context; /* another one for each thread */
 } pp_pausable;

@@ -19,7 +19,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -132,6 +134,38 @@ static void what_begins_or_ends_in_a_pause_does_so(void **state)
     end(&begun);
 }
 
+static counter shared; /* by tests that come one after the other: there is no place for many */
+static unsigned lost;
+
+static void begin_shared(void (*when_lost)(void *))
+{
+    const pp_pausable what = {.run = count, .wake = wake, .lost = when_lost, .context = &shared};
+    unsigned runs = shared.runs;
+    __atomic_store_n(&shared.stops, false, __ATOMIC_RELEASE);
+    assert_int_equal(pp_pausable_begin(&what), 0);
+    wait_for_runs(&shared, runs + 1);
+}
+
+static void lose(void *of_counter)
+{
+    assert_false(is_there(((counter *)of_counter)->tid));
+    lost++;
+}
+
+static void what_ends_in_a_pause_is_lost_once(void **state)
+{
+    (void)state;
+    begin_shared(lose);
+    pp_pausables_stop();
+    end(&shared);
+    assert_int_equal(lost, 1);
+    pp_pausables_go_on();
+    end(&shared);
+    begin_shared(lose);
+    end(&shared);
+    assert_int_equal(lost, 1);
+}
+
 static void a_thread_that_does_not_stop_goes_on(void **state)
 {
     static counter c = {.is_deaf = true};
@@ -180,6 +214,92 @@ static void several_threads_may_pause_at_once(void **state)
     end(&counters[1]);
 }
 
+typedef struct pauser {
+    pthread_t thread;
+    bool is_over;
+} pauser;
+
+static void *pause_until_over(void *of_pauser)
+{
+    pauser *p = of_pauser;
+    pp_signal_mask old = 0;
+    pp_signals_block(&old);
+    while (!__atomic_load_n(&p->is_over, __ATOMIC_ACQUIRE)) {
+        pp_pausables_stop();
+        pp_pausables_go_on();
+    }
+    pp_signals_restore(&old);
+    return NULL;
+}
+
+/* Both wait for the thread to stop, and then look for what it has become. */
+static void a_thread_may_end_while_another_one_pauses_it(void **state)
+{
+    enum { ROUNDS = 100 };
+    pauser p = {.is_over = false};
+    (void)state;
+    assert_int_equal(pthread_create(&p.thread, NULL, pause_until_over, &p), 0);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        begin_shared(NULL);
+        end(&shared);
+        assert_int_equal(pp_pausables_count(), 0);
+    }
+    __atomic_store_n(&p.is_over, true, __ATOMIC_RELEASE);
+    pthread_join(p.thread, NULL);
+}
+
+static void *rest(void *of_over)
+{
+    sem_wait(of_over);
+    return NULL;
+}
+
+/* Creates a thread with this id, which is free. False: another process has taken it, or this one may not choose. */
+static bool create_with_id(int tid, pthread_t *thread, sem_t *over)
+{
+    enum { ATTEMPTS = 200 };
+    bool has_id = false;
+    FILE *last = fopen("/proc/sys/kernel/ns_last_pid", "we");
+    for (unsigned i = 0; last != NULL && i < ATTEMPTS && !has_id; i++) {
+        if (fprintf(last, "%d", tid - 1) < 0 || fflush(last) != 0) {
+            break;
+        }
+        assert_int_equal(pthread_create(thread, NULL, rest, over), 0);
+        has_id = is_there(tid);
+        if (!has_id) {
+            sem_post(over);
+            pthread_join(*thread, NULL);
+        }
+        rewind(last);
+    }
+    if (last != NULL) {
+        fclose(last);
+    }
+    return has_id;
+}
+
+/* A thread whose work is over is forgotten much later; the kernel gives its id away meanwhile. */
+static void the_end_waits_for_no_thread_that_has_the_same_id(void **state)
+{
+    static sem_t over;
+    pthread_t other;
+    (void)state;
+    assert_int_equal(sem_init(&over, 0, 0), 0);
+    begin_shared(NULL);
+    __atomic_store_n(&shared.stops, true, __ATOMIC_RELEASE);
+    wake(&shared);
+    while (is_there(shared.tid)) {
+        sched_yield();
+    }
+    if (!create_with_id(shared.tid, &other, &over)) {
+        skip();
+    }
+    end(&shared);
+    assert_true(is_there(shared.tid));
+    sem_post(&over);
+    pthread_join(other, NULL);
+}
+
 static void threads_come_back_to_the_table_of_the_program(void **state)
 {
     static counter c;
@@ -206,8 +326,11 @@ int main(void)
         cmocka_unit_test(a_thread_is_gone_for_the_time_of_a_pause),
         cmocka_unit_test(pauses_may_be_nested),
         cmocka_unit_test(what_begins_or_ends_in_a_pause_does_so),
+        cmocka_unit_test(what_ends_in_a_pause_is_lost_once),
         cmocka_unit_test(a_thread_that_does_not_stop_goes_on),
         cmocka_unit_test(several_threads_may_pause_at_once),
+        cmocka_unit_test(a_thread_may_end_while_another_one_pauses_it),
+        cmocka_unit_test(the_end_waits_for_no_thread_that_has_the_same_id),
         cmocka_unit_test(threads_come_back_to_the_table_of_the_program), /* last: for good */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
