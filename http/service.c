@@ -3,7 +3,7 @@
  * service.c: see service.h.
  *
  * Owns: the list of services.
- * Tested by: e2e.http_server, e2e.http_guest, e2e.control
+ * Tested by: unit.service, e2e.http_server, e2e.http_guest, e2e.control
  */
 #include "service.h"
 
