@@ -2,7 +2,7 @@
  *
  * mapped_bytes.c: see mapped_bytes.h.
  *
- * Tested by: e2e.http_server
+ * Tested by: unit.mapped_bytes, e2e.http_server
  */
 #include "mapped_bytes.h"
 
@@ -11,6 +11,15 @@
 #include <sys/mman.h>
 
 enum { FIRST = 16384 };
+
+/* Takes the memory from `b` before it is moved or unmapped: a fork after that copies `b`, and its child releases the
+ * bytes that it has inherited. By then another thread may have memory at the same address. */
+static char *take(bytes *b)
+{
+    char *data = b->data;
+    __atomic_store_n(&b->data, NULL, __ATOMIC_RELAXED);
+    return data;
+}
 
 bool bytes_reserve(bytes *b, size_t more)
 {
@@ -25,15 +34,14 @@ bool bytes_reserve(bytes *b, size_t more)
     if (capacity == b->capacity) {
         return true;
     }
-    void *data = b->data == NULL ? mmap(NULL, capacity, PROT_READ | PROT_WRITE,
-                                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                                 : mremap(b->data, b->capacity, capacity, MREMAP_MAYMOVE);
-    if (data == MAP_FAILED) {
-        return false;
-    }
-    b->data = data;
-    b->capacity = capacity;
-    return true;
+    char *before = take(b);
+    void *data = before == NULL ? mmap(NULL, capacity, PROT_READ | PROT_WRITE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                                : mremap(before, b->capacity, capacity, MREMAP_MAYMOVE);
+    bool is_there = data != MAP_FAILED;
+    b->data = is_there ? data : before;
+    b->capacity = is_there ? capacity : b->capacity;
+    return is_there;
 }
 
 bool bytes_append(bytes *b, const void *data, size_t length)
@@ -55,8 +63,9 @@ bool bytes_append_text(bytes *b, const char *text)
 
 void bytes_release(bytes *b)
 {
-    if (b->data != NULL) {
-        munmap(b->data, b->capacity);
+    char *data = take(b);
+    if (data != NULL) {
+        munmap(data, b->capacity);
     }
     *b = (bytes){.data = NULL};
 }
