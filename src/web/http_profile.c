@@ -7,7 +7,7 @@
  *   delta_heap        built, the one that was built for the last request is subtracted
  *
  * Zone: NORMAL.
- * Tested by: e2e.http_contract, e2e.http_deltas
+ * Tested by: unit.http_since, e2e.http_contract, e2e.http_deltas
  */
 #include "web/http_paths.h"
 
@@ -281,8 +281,14 @@ static void begin_since(pprof_http_answer *answer, pprof_profile *profile)
     pp_http_succeed_as_file(answer, "", answer->is_head ? write_nothing : write_since);
 }
 
+/* A thread that the child does not have may have been about to change the list: then the next request of each profile
+ * is the first one again. */
 void pp_http_profile_after_fork_in_child(void)
 {
+    bool is_whole = pp_lock_holder(&since.lock) == 0;
+    for (unsigned i = 0; i < KEPT && !is_whole; i++) {
+        since.list[i] = (kept){.profile = NULL};
+    }
     pp_lock_release(&since.lock);
 }
 
