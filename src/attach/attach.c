@@ -8,7 +8,7 @@
  * Zone: NORMAL.
  * Locks: `lock`.
  * Owns: pprof_attach_state; the thread.
- * Tested by: e2e.attached, e2e.attached_identity
+ * Tested by: unit.attach, e2e.attached, e2e.attached_identity
  */
 #include "attach/attach.h"
 
@@ -104,12 +104,14 @@ static bool is_phase(enum pprof_attach_phase phase)
     return __atomic_load_n(&pprof_attach_state.state, __ATOMIC_RELAXED) == (uint32_t)phase;
 }
 
-/* A reader never sees READY after the call. */
+/* A reader never sees READY after the call. Holders whose connections end with the attachment do not end the next one,
+ * which somebody may want by then. */
 void pp_attach_end(void)
 {
     pp_signal_mask old = 0;
     pp_lock_enter(&attach.lock, pp_task_self(), &old);
     __atomic_store_n(&attach.wanted, false, __ATOMIC_RELEASE);
+    __atomic_store_n(&attach.is_held, false, __ATOMIC_RELEASE);
     if (is_phase(PPROF_ATTACH_READY)) {
         show(PPROF_ATTACH_DETACHING);
     }
