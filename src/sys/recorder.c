@@ -100,7 +100,8 @@ static void add_field(pp_path *header, uint64_t value)
     pp_path_add_char(header, ' ');
 }
 
-/* A program whose recorder has ended must not get SIGPIPE. */
+/* A program whose recorder has ended must not get SIGPIPE. While the socket is full, the program may close it, and open
+ * its own under the same number. */
 static void send_quietly(const pp_path *message)
 {
     struct pollfd room = {.fd = recorder.number, .events = POLLOUT};
@@ -108,6 +109,9 @@ static void send_quietly(const pp_path *message)
     for (int turn = 0; turn < PATIENCE && (sent == -EAGAIN || sent == -EINTR); turn++) {
         if (turn > 0) {
             pp_file_poll(&room, TURN_MS);
+        }
+        if (turn > 0 && !pp_recorder_is_there()) {
+            return;
         }
         sent = pp_system_call(SYS_sendto, recorder.number, message->data, message->length,
                               MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);

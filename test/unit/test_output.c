@@ -15,16 +15,20 @@
 #include "sys/clock.h"
 #include "sys/path_template.h"
 #include "sys/recorder.h"
+#include "sys/task_state.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -489,6 +493,51 @@ static void a_descriptor_that_leads_elsewhere_is_not_written_to(void **state)
     close(other);
 }
 
+typedef struct swap {
+    int teller; /* a thread's id */
+    bool begins;
+    int from, to;
+} swap;
+
+/* Gives the number to another socket while the teller waits. */
+static void *swap_descriptors(void *of_swap)
+{
+    swap *s = of_swap;
+    int tasks = open("/proc/self/task", O_RDONLY | O_DIRECTORY);
+    assert_true(tasks >= 0);
+    while (!__atomic_load_n(&s->begins, __ATOMIC_ACQUIRE) ||
+           pp_task_letter(tasks, s->teller) != 'S') {
+        sched_yield();
+    }
+    assert_int_equal(dup2(s->from, s->to), s->to);
+    close(tasks);
+    return NULL;
+}
+
+static void a_descriptor_that_leads_elsewhere_after_a_wait_is_not_written_to(void **state)
+{
+    int hosts[2];
+    int own = -1;
+    int other = enter_recorder(&own);
+    char byte = 0;
+    pthread_t thread;
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, hosts), 0);
+    while (send(own, &byte, 1, 0) == 1) {
+    }
+    swap s = {.teller = (int)syscall(SYS_gettid), .from = hosts[0], .to = own};
+    assert_int_equal(pthread_create(&thread, NULL, swap_descriptors, &s), 0);
+    __atomic_store_n(&s.begins, true, __ATOMIC_RELEASE);
+    pp_recorder_tell(PP_RECORDER_ENDS, NULL);
+    pthread_join(thread, NULL);
+    assert_int_equal(recv(hosts[1], &byte, 1, 0), -1);
+    assert_false(pp_recorder_is_there());
+    close(own);
+    close(other);
+    close(hosts[0]);
+    close(hosts[1]);
+}
+
 static char much[1 << 20];
 
 static int fill(pprof_writer writer, const void *times)
@@ -541,6 +590,7 @@ int main(void)
         TEST(a_profile_goes_to_the_recorder_if_there_is_one),
         TEST(the_recorder_hears_what_the_process_does),
         TEST(a_descriptor_that_leads_elsewhere_is_not_written_to),
+        TEST(a_descriptor_that_leads_elsewhere_after_a_wait_is_not_written_to),
         TEST(what_nobody_takes_goes_to_the_file),
     };
     signal(SIGPIPE, SIG_IGN);
