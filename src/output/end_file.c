@@ -5,7 +5,7 @@
  * Zone: NORMAL, and the fatal-signal writer.
  * Locks: `writing`.
  * Owns: the output that is open.
- * Tested by: e2e.exit, e2e.output, e2e.fatal_signals
+ * Tested by: unit.end_file, e2e.exit, e2e.output, e2e.fatal_signals
  */
 #include "output/end_file.h"
 
@@ -46,6 +46,19 @@ static void complain(const pp_end_file *file, const char *path, int error)
 static int write_by(pprof_writer writer, const void *file)
 {
     return ((const pp_end_file *)file)->write(writer, 0);
+}
+
+static void complain_of_other(const pp_end_file *files)
+{
+    for (const pp_end_file *file = files; file->name != NULL; file++) {
+        pp_text text = PP_TEXT_INIT;
+        pp_text_add(&text, "the ");
+        pp_text_add(&text, file->name);
+        pp_text_add(&text, " profile is lost: another thread still writes a profile, or has hung");
+        if (file->wanted) {
+            pp_log(&text);
+        }
+    }
 }
 
 /* `cpprof record` has ended before this process, and has removed its folder: it has said so. */
@@ -112,6 +125,8 @@ static int lock_and_write(pp_end_file *files, bool so_far, bool fatal)
             pp_end_files_forget(files);
         }
         pp_lock_release(&state.writing);
+    } else {
+        complain_of_other(files);
     }
     pp_host_timers_release(&held);
     pthread_setcancelstate(cancel_state, NULL);
