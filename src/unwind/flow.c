@@ -21,7 +21,8 @@ enum {
     WAYS_MAX = 16,    /* that wait to be followed */
     JUMPS_MAX = 200,  /* that were followed */
     CALL_JUMPS_MAX = 96,
-    CODE_BYTES = 96
+    CODE_BYTES = 96,
+    PAGE = 4096 /* the smallest page size of Linux */
 };
 
 typedef enum place_kind { SAME, AT, IS, UNKNOWN } place_kind; /* SAME is 0 */
@@ -51,6 +52,7 @@ typedef struct jumps {
 
 /* The search for a return in a function that is called. */
 typedef struct callee {
+    int32_t at; /* the next instruction, from the PC of the rule */
     int32_t waiting[WAYS_MAX];
     unsigned waiting_count, steps;
     jumps jumps;
@@ -78,6 +80,19 @@ _Static_assert(sizeof(flow) <= PP_FLOW_SPACE, "the caller's memory holds it");
 
 /* ---- code ---- */
 
+/* Reads the code at `at` up to the end of its page, and further if it can be. */
+static void read_code(flow *f, uintptr_t at)
+{
+    size_t first = PAGE - at % PAGE;
+    first = first < sizeof f->code ? first : sizeof f->code;
+    f->code_at = at;
+    f->code_size = pp_memory_copy(f->memory, f->code, at, first) ? first : 0;
+    if (f->code_size != 0 && first < sizeof f->code &&
+        pp_memory_copy(f->memory, f->code + first, at + first, sizeof f->code - first)) {
+        f->code_size = sizeof f->code;
+    }
+}
+
 static bool read_instruction(flow *f, int32_t offset, pp_decoded *read)
 {
     uintptr_t at = f->pc + (uintptr_t)(intptr_t)offset;
@@ -86,8 +101,7 @@ static bool read_instruction(flow *f, int32_t offset, pp_decoded *read)
     }
     f->steps++;
     if (at < f->code_at || at + PP_INSTRUCTION_MAX > f->code_at + f->code_size) {
-        f->code_at = at;
-        f->code_size = pp_memory_copy_part(f->memory, f->code, at, sizeof f->code);
+        read_code(f, at);
     }
     pp_instruction_read(f->code + (at - f->code_at), f->code_size - (at - f->code_at), at, read);
     return read->kind != PP_INSTRUCTION_UNKNOWN;
@@ -119,78 +133,91 @@ static bool was_followed(flow *f, jumps *j, int32_t at)
 
 /* ---- calls ---- */
 
-static bool returns(flow *f, const pp_decoded *call, unsigned depth);
-
-typedef enum step { GOES_ON, IS_OVER, IS_FOUND } step;
+typedef enum step { GOES_ON, CALLS, IS_OVER, IS_FOUND } step;
 
 /* Takes one instruction of a function that is called. */
-static step take_in_call(flow *f, unsigned depth, int32_t *at)
+static step take_in_call(flow *f, callee *c, pp_decoded *i)
 {
-    callee *c = &f->callee[depth];
-    pp_decoded i;
     int32_t target = 0;
-    if (c->steps++ == CALL_STEPS || !read_instruction(f, *at, &i)) {
+    if (c->steps++ == CALL_STEPS || !read_instruction(f, c->at, i)) {
         return IS_FOUND; /* cannot be told: most functions return */
     }
-    switch (i.kind) {
+    switch (i->kind) {
     case PP_INSTRUCTION_RETURN:
     case PP_INSTRUCTION_TAIL:
         return IS_FOUND;
     case PP_INSTRUCTION_STOP:
         return IS_OVER;
     case PP_INSTRUCTION_JUMP:
-        if (!find_target(f, &i, &target)) {
+        if (!find_target(f, i, &target)) {
             return IS_FOUND;
         }
-        if (was_followed(f, &c->jumps, *at)) {
+        if (was_followed(f, &c->jumps, c->at)) {
             return IS_OVER;
         }
-        *at = target;
+        c->at = target;
         return GOES_ON;
     case PP_INSTRUCTION_BRANCH:
-        if (was_followed(f, &c->jumps, *at)) {
+        if (was_followed(f, &c->jumps, c->at)) {
             return IS_OVER;
         }
-        if (c->waiting_count == WAYS_MAX || !find_target(f, &i, &target)) {
+        if (c->waiting_count == WAYS_MAX || !find_target(f, i, &target)) {
             return IS_FOUND;
         }
         c->waiting[c->waiting_count++] = target;
         break;
-    case PP_INSTRUCTION_CALL:
-        if (!returns(f, &i, depth + 1)) {
-            return IS_OVER;
-        }
-        break;
     default:
         break;
     }
-    *at += i.length;
-    return GOES_ON;
+    c->at += i->length;
+    return i->kind == PP_INSTRUCTION_CALL ? CALLS : GOES_ON;
 }
 
-/* Whether a function returns, as far as can be told. */
-static bool returns(flow *f, const pp_decoded *call, unsigned depth)
+/* Begins to follow a function that is called. */
+static bool enter(flow *f, unsigned depth, const pp_decoded *call)
 {
     int32_t function = 0;
     if (depth == CALLS_DEEP || !find_target(f, call, &function)) {
-        return true;
+        return false;
     }
     callee *c = &f->callee[depth];
-    c->waiting[0] = function;
-    c->waiting_count = 1;
-    c->steps = 0;
+    c->at = function;
+    c->steps = c->waiting_count = 0;
     c->jumps = (jumps){.max = CALL_JUMPS_MAX, .at = c->jump_at};
-    while (c->waiting_count > 0) {
-        int32_t at = c->waiting[--c->waiting_count];
-        step result = GOES_ON;
-        while (result == GOES_ON) {
-            result = take_in_call(f, depth, &at);
-        }
-        if (result == IS_FOUND) {
-            return true;
+    return true;
+}
+
+/* Whether a function returns, as far as can be told. No recursion: this runs on the stack that a sample interrupts. */
+static bool returns(flow *f, const pp_decoded *call)
+{
+    pp_decoded i;
+    callee *c = f->callee;
+    if (!enter(f, 0, call)) {
+        return true;
+    }
+    for (;;) {
+        switch (take_in_call(f, c, &i)) {
+        case CALLS:
+            c += enter(f, (unsigned)(c - f->callee) + 1, &i);
+            break;
+        case IS_FOUND:
+            if (c == f->callee) {
+                return true;
+            }
+            c--; /* which goes on after its call */
+            break;
+        case IS_OVER:
+            for (; c->waiting_count == 0; c--) { /* a way with such a call is over, too */
+                if (c == f->callee) {
+                    return false;
+                }
+            }
+            c->at = c->waiting[--c->waiting_count];
+            break;
+        default:
+            break;
         }
     }
-    return false;
 }
 
 /* ---- registers ---- */
@@ -431,7 +458,7 @@ static step take(flow *f)
         }
         break;
     case PP_INSTRUCTION_CALL:
-        if (!returns(f, &i, 0)) {
+        if (!returns(f, &i)) {
             return IS_OVER;
         }
         break;
