@@ -28,6 +28,7 @@
 #include "base/compiler.h"
 #include "crash/dump_turn.h"
 #include "host/real.h"
+#include "sys/own_work.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
 
@@ -223,6 +224,8 @@ void pp_hook_process_init(const pp_process_events *wanted)
     pp_real(&state.real_dlclose, "dlclose");
     state.owner_pid = pp_task_process();
     state.events = *wanted;
+    pp_own_work_begin(); /* musl allocates the entry of the list */
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     (void)at_quick_exit(at_quick_end); /* without memory for it quick_exit loses the profile */
+    pp_own_work_end();
 }
