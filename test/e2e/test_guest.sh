@@ -26,7 +26,10 @@ cp "$library" "$other" # any library will do, under another name
 env -i LD_PRELOAD="$library" LIBPPROF=subprocesses "$facts" >facts.out
 expect_equal "LD_PRELOAD with subprocesses" "$library" "$(environment LD_PRELOAD)"
 expect_equal "LIBPPROF with subprocesses" subprocesses "$(environment LIBPPROF)"
-if command -v ldconfig >/dev/null || [ -x /sbin/ldconfig ]; then
+if is_musl "$library"; then
+    zlib=$(LC_ALL=C readelf -dW "$library" | sed -n 's/.*R[UN]*PATH.*\[\(.*\)\].*/\1/p')/libz.so.1
+    [ -e "$zlib" ] || zlib=
+elif command -v ldconfig >/dev/null || [ -x /sbin/ldconfig ]; then
     zlib=$(PATH=$PATH:/sbin ldconfig -p | sed -n 's/.*libz\.so\.1 .*\(x86-64\|AArch64\).* => //p' | head -n 1)
 fi
 if [ -n "${zlib:-}" ]; then

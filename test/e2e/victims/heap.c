@@ -251,8 +251,12 @@ static void odd(void)
     expect(posix_memalign(&block, 0, 10) == EINVAL, "alignment 0");
     errno = 0;
     expect(aligned_alloc(huge_alignment, 1) == NULL, "alignment of half the address space");
-    block = memalign(three, 10); /* the next power of two */
+    block = memalign(three, 10); /* the next power of two; musl refuses it */
+#ifdef __GLIBC__
     expect(block != NULL && (uintptr_t)block % 4 == 0, "memalign(3)");
+#else
+    expect(block == NULL && errno == EINVAL, "memalign(3)");
+#endif
     free(block);
 
     /* What works leaves errno alone, sampled or not. */
