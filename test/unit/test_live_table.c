@@ -18,6 +18,7 @@
 #include "kinds/heap/live_table.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -127,14 +128,37 @@ static void churn_leaves_nothing_behind(void **state)
     }
 }
 
+/* The kernel gets the whole pages of the counts, and nothing beside them. */
+static void check_retired(const pp_live_filter_table *filter, int byte)
+{
+    const uintptr_t in_page = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
+    uintptr_t end = (uintptr_t)&filter->count[filter->mask + 1];
+    for (size_t i = 0; i <= filter->mask; i++) {
+        uintptr_t page = (uintptr_t)&filter->count[i] & ~in_page;
+        bool is_whole = page >= (uintptr_t)filter->count && page + in_page < end;
+        assert_int_equal(filter->count[i], is_whole ? 0 : byte);
+    }
+}
+
 /* Grows as far as need be, is not wasteful at any size, and what is removed is in no filter. */
 static void it_grows_with_what_is_alive(void **state)
 {
     (void)state;
+    enum { STUCK = 255 };                    /* a count that stays */
     enum { MANY = 1500000, SETTLED = 4000 }; /* the smallest filter serves so many */
     size_t counted = counts_in_filter();
+    pp_live_filter_table *old = pp_live_filter;
+    uint32_t generation = old->generation;
     for (size_t i = 0; i < MANY; i++) {
         assert_true(pp_live_table_insert(somewhere + i * 48, i));
+        if (pp_live_filter->generation != generation) {
+            generation = pp_live_filter->generation;
+            if (generation == old->generation + 1) {
+                memset(old->count, STUCK, old->mask + 1);
+            } else if (generation == old->generation + 2) {
+                check_retired(old, STUCK);
+            }
+        }
         if (i >= SETTLED && i % 1000 == 0) {
             assert_true(pp_live_table_bytes() <= i * BYTES_A_BLOCK_MAX);
         }

@@ -9,10 +9,7 @@
  */
 #include "kinds/heap/live_filter.h"
 
-#include "arch/system_call.h"
 #include "base/memory.h"
-
-#include <sys/mman.h>
 
 enum {
     GENERATIONS = 48, /* 64 KiB doubled so often is more than an address space */
@@ -128,9 +125,6 @@ void pp_live_filter_end_growth(void)
     __atomic_store_n(&pp_live_filter, filter, __ATOMIC_SEQ_CST);
     if (filter->generation >= 2) {
         pp_live_filter_table *retired = filters.generations[filter->generation - 2];
-        uintptr_t first_page = ((uintptr_t)retired->count + 4095) & ~(uintptr_t)4095;
-        uintptr_t end = (uintptr_t)retired + table_bytes(retired);
-        pp_system_call(SYS_madvise, first_page, (end - first_page) & ~(uintptr_t)4095,
-                       MADV_DONTNEED);
+        pp_memory_empty(retired->count, table_bytes(retired) - sizeof *retired);
     }
 }
