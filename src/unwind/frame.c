@@ -297,8 +297,8 @@ PP_COLD_PATH static pp_reason leave_without_rule(pp_frame *f, pp_reason why)
     }
     f->guessed = true;
     bool in_module = pp_target_find(f->target, pp_frame_instruction(f), &module);
-    if (in_module && f->exact && leave_by_sp(f, &result)) {
-        return result;
+    if (f->exact && (in_module || why == PP_NO_CODE) && leave_by_sp(f, &result)) {
+        return result; /* where no code is, the call was the last instruction */
     }
     if (follow_frame_pointer(f, &result)) {
         return result;

@@ -443,10 +443,11 @@ static void a_call_to_nowhere_shows_its_caller(void **state)
 {
     (void)state;
     outcome o;
-    uintptr_t stack[8] = {in(code_plain), 0, in(code_end)};
+    uintptr_t stack[8] = {in(code_plain), 0, in(code_end), 0, 0, in(code_end)};
     static const uintptr_t targets[] = {0x123456789abc, 0x8000000000000000, UINTPTR_MAX - 1};
     for (size_t i = 0; i < 3; i++) {
         ucontext_t context = context_at(targets[i], stack);
+        context.uc_mcontext.gregs[REG_RBP] = (greg_t)&stack[4]; /* of an outer frame */
         walk_from(&o, &context, DEPTH, 0);
         assert_stack(o, PP_STOP_END, targets[i] + 1, in(code_plain), in(code_end));
     }
