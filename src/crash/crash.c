@@ -179,11 +179,20 @@ static void dump(void *unused)
     }
 }
 
+/* While the thread is off the alternate stack, the kernel takes that for free until dump() disables it: the frame of
+ * another signal would overwrite what this one has left there. */
+static void block_all(void)
+{
+    const pp_signal_mask all = ~(pp_signal_mask)0;
+    pp_signals_restore(&all);
+}
+
 static void dump_within_time(int signal, siginfo_t *info, void *context, bool goes_on)
 {
     state.now = (crash){signal, info, context, goes_on, -1};
     set_timer();
     pp_apart_suspend();
+    block_all();
     pp_call_on_stack(state.stack + STACK_BYTES, dump, NULL);
     pp_apart_resume();
     delete_timer();
