@@ -211,7 +211,7 @@ static void a_dead_holder_is_no_obstacle(void **state)
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, trace_for_ever, &stop), 0);
     for (int i = 0; i < CHILDREN; i++) {
-        pid_t child = (pid_t)pp_system_call(PP_CALL_FORK);
+        pid_t child = (pid_t)pp_system_call(SYS_clone, SIGCHLD, 0, 0, 0, 0);
         if (child == 0) {
             pp_alloctrace_free(3, 3, 0);
             pp_system_call(SYS_exit_group, 0);

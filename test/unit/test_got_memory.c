@@ -11,14 +11,17 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
-enum { PAGE = 4096, PAGES = 4 };
+enum { PAGES = 4 };
+
+static size_t page;
 
 static char *map(int protection)
 {
-    char *memory = mmap(NULL, PAGES * (size_t)PAGE, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *memory = mmap(NULL, PAGES * page, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(memory, MAP_FAILED);
     return memory;
 }
@@ -50,14 +53,14 @@ static void one_page_is_open_at_a_time(void **state)
     memory[8] = 1;
     assert_true(pp_got_memory_open(&m, (uintptr_t)memory + 16));
     memory[16] = 1;
-    assert_true(pp_got_memory_open(&m, (uintptr_t)memory + PAGE));
-    memory[PAGE] = 1;
+    assert_true(pp_got_memory_open(&m, (uintptr_t)memory + page));
+    memory[page] = 1;
     assert_false(is_writable(memory));
-    assert_true(is_writable(memory + PAGE));
+    assert_true(is_writable(memory + page));
     pp_got_memory_close(&m);
-    assert_false(is_writable(memory + PAGE));
+    assert_false(is_writable(memory + page));
     pp_got_memory_end(&m);
-    munmap(memory, PAGES * (size_t)PAGE);
+    munmap(memory, PAGES * page);
 }
 
 static void a_writable_page_stays_writable(void **state)
@@ -69,7 +72,7 @@ static void a_writable_page_stays_writable(void **state)
     assert_true(pp_got_memory_open(&m, (uintptr_t)memory));
     pp_got_memory_end(&m);
     assert_true(is_writable(memory));
-    munmap(memory, PAGES * (size_t)PAGE);
+    munmap(memory, PAGES * page);
 }
 
 static void what_is_mapped_later_is_refused(void **state)
@@ -80,7 +83,7 @@ static void what_is_mapped_later_is_refused(void **state)
     char *memory = map(PROT_READ);
     assert_false(pp_got_memory_open(&m, (uintptr_t)memory));
     pp_got_memory_end(&m);
-    munmap(memory, PAGES * (size_t)PAGE);
+    munmap(memory, PAGES * page);
 }
 
 static void what_is_not_readable_or_not_there_is_refused(void **state)
@@ -92,7 +95,7 @@ static void what_is_not_readable_or_not_there_is_refused(void **state)
     assert_false(pp_got_memory_open(&m, (uintptr_t)memory));
     assert_false(pp_got_memory_open(&m, 16));
     pp_got_memory_end(&m);
-    munmap(memory, PAGES * (size_t)PAGE);
+    munmap(memory, PAGES * page);
 }
 
 int main(void)
@@ -103,5 +106,6 @@ int main(void)
         cmocka_unit_test(what_is_mapped_later_is_refused),
         cmocka_unit_test(what_is_not_readable_or_not_there_is_refused),
     };
+    page = (size_t)sysconf(_SC_PAGESIZE);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
