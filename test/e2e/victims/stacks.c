@@ -244,8 +244,9 @@ static void *burn_entry(void *unused)
 /* The same addresses, each time another size, and nothing there in between. */
 static void reused_memory(void)
 {
+    size_t least = (size_t)sysconf(_SC_THREAD_STACK_MIN) + 32 * KIB; /* 128 KiB on aarch64 */
     for (size_t i = 0; i < 60; i++) {
-        size_t size = 64 * KIB + (i % 7) * 8 * KIB;
+        size_t size = least + (i % 7) * 8 * KIB;
         char *memory = map_pages(size, 0);
         on_thread(burn_entry, memory, size);
         munmap(memory, size);
