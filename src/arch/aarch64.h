@@ -78,6 +78,9 @@ static inline uintptr_t pp_return_address(uintptr_t word)
     return x30;
 }
 
+/* No address of a program has this bit, which says that an address is the kernel's, and pp_untagged() leaves it. */
+#define PP_NO_ADDRESS_BIT ((uintptr_t)1 << 55)
+
 /* The address that a pointer of the program names: the processor ignores the top byte, or compares a part
  * with the memory's tag (MTE). So this is for comparisons; a load needs the pointer as it is. */
 static inline uintptr_t pp_untagged(uintptr_t pointer)

@@ -17,6 +17,7 @@
  *                                        it is in the register PP_REG_BX
  *   pp_return_address()                  the address of a return address that was signed, or not
  *   pp_untagged()                        the address that a pointer names, without the program's tag
+ *   PP_NO_ADDRESS_BIT                    a bit that no such address has
  *   pp_registers_from_context()          all registers of an interrupted thread
  *   pp_perf_bit_of_register              their numbers in perf events
  *   pp_stack_pointer_from_context()      its stack pointer

@@ -83,6 +83,9 @@ static inline uintptr_t pp_return_address(uintptr_t word)
     return word;
 }
 
+/* No address of a program has this bit, and pp_untagged() leaves it. */
+#define PP_NO_ADDRESS_BIT ((uintptr_t)1 << 56)
+
 /* The address that a pointer of the program names. */
 static inline uintptr_t pp_untagged(uintptr_t pointer)
 {

@@ -365,6 +365,23 @@ static void an_address_of_malloc_is_another_one(void **state)
     assert_counts(1011, 2, 0);
 }
 
+/* The same, whether malloc is hooked here or not. */
+static void a_block_stays_what_it_is(void **state)
+{
+    (void)state;
+    void *block = object(4);
+    pp_caller caller = {.return_address = (uintptr_t)alloc, .sp = (uintptr_t)&caller};
+    pp_heap_record((uintptr_t)block, 1027, 1, &caller);
+    pprof_heap_record_alloc(block, 1029);
+    assert_counts(1027, 1, 1);
+    assert_counts(1029, 1, 1);
+    pp_heap_freed(pp_heap_detach((uintptr_t)block));
+    assert_counts(1027, 1, 0);
+    assert_counts(1029, 1, 1);
+    pprof_heap_record_free(block);
+    assert_counts(1029, 1, 0);
+}
+
 static void the_stack_begins_at_the_caller(void **state)
 {
     (void)state;
@@ -657,6 +674,7 @@ int main(void)
         cmocka_unit_test(nothing_is_ignored),
         cmocka_unit_test(reuse_heals_a_missed_free),
         cmocka_unit_test(an_address_of_malloc_is_another_one),
+        cmocka_unit_test(a_block_stays_what_it_is),
         cmocka_unit_test(the_stack_begins_at_the_caller),
         cmocka_unit_test(threads_lose_nothing),
         cmocka_unit_test(what_was_before_the_first_cycle_is_kept),

@@ -7,6 +7,7 @@
  */
 #include "kinds/heap/heap_cycles.h"
 
+#include "arch/registers.h"
 #include "arch/stubs.h"
 #include "kinds/heap/alloctrace.h"
 #include "kinds/heap/heap.h"
@@ -30,11 +31,10 @@ enum {
 };
 
 /*
- * A bit of an object's key in the table of live blocks, which no address has. A pool's first object
- * may have the same address as the block that malloc gave to the pool; the bit makes the keys
- * differ.
+ * A bit of an object's key in the table of live blocks. A pool's first object may have the same
+ * address as the block that malloc gave to the pool; the bit makes the keys differ.
  */
-static const uintptr_t described = (uintptr_t)1 << 56;
+static const uintptr_t described = PP_NO_ADDRESS_BIT;
 
 static struct {
     uint32_t state; /* cycle << 1 | whether the current cycle has been published */
