@@ -33,7 +33,8 @@ void push_name_of_kind(const char *kind, char to[PUSH_NAME_BYTES])
     } names[] = {{"cpu", "process_cpu"},
                  {"profile", "process_cpu"},
                  {"heap", "memory"},
-                 {"allocs", "memory"}};
+                 {"allocs", "memory"},
+                 {"memory", "process_memory"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(kind, names[i].kind) == 0) {
             kind = names[i].name;

@@ -96,6 +96,7 @@ static const char *kind_of(const cp_profile *p, const char *path)
                  {"alloc_space", "heap"},
                  {"contentions", "block"},
                  {"wall", "wall"},
+                 {"resident", "memory"},
                  {"leaked_space", "leak"},
                  {"freed_space", "lifetime"},
                  {"goroutine", "goroutine"},

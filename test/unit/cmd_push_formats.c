@@ -71,13 +71,9 @@ static void kinds_have_the_names_of_servers(void **state)
 {
     static const struct {
         const char *kind, *name;
-    } cases[] = {{"cpu", "process_cpu"},
-                 {"heap", "memory"},
-                 {"allocs", "memory"},
-                 {"block", "block"},
-                 {"goroutine", "goroutine"},
-                 {"a.b-c/d", "a_b_c_d"},
-                 {"9", "_9"}};
+    } cases[] = {{"cpu", "process_cpu"},       {"heap", "memory"}, {"allocs", "memory"},
+                 {"memory", "process_memory"}, {"block", "block"}, {"goroutine", "goroutine"},
+                 {"a.b-c/d", "a_b_c_d"},       {"9", "_9"}};
     char name[PUSH_NAME_BYTES];
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
