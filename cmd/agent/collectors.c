@@ -4,7 +4,7 @@
  *
  * A round of a process is a few requests on one connection, each after the answer to the one before:
  *
- *   STATUS --> CONFIGURE --> cpu --> wall --> heap --> ... --> the tallies are written --> all is handed to the sender
+ *   STATUS --> CONFIGURE --> cpu --> wall --> heap --> ... --> own --> the tallies are written --> all is handed to the sender
  *                 ('- only if something has to change)
  *
  * The tallies are written first, so that no agent after this one pushes the same again, however this one ends. If they
@@ -51,13 +51,18 @@ static const int64_t patience_ns = 10 * SECOND; /* for the head of an answer */
 
 static const int64_t flush_ns = 3 * SECOND; /* for the server, at the end */
 
-enum { BODY_BYTES = 8 << 20, PLAIN_BYTES = 64 << 20, NAME_BYTES = 64 };
+enum {
+    BODY_BYTES = 8 << 20,
+    PLAIN_BYTES = 64 << 20,
+    NAME_BYTES = 64,
+    OWN_PROFILES = 16 /* of a program */
+};
 
 /* What is asked for. The word is what /control/status calls it. */
 static const char *const paths[CP_KINDS] = {"profile?now=1", "wall?now=1", "heap", "block",
                                             "mutex",         "thread",     "fd"};
 
-/* The steps of a round; after these, one for each kind. */
+/* The steps of a round; after these, one for each kind, and one for each of the program's own profiles. */
 typedef enum step { STEP_STATUS, STEP_CONFIGURE, STEP_KINDS } step;
 
 /* A profile that is to be pushed. */
@@ -76,7 +81,10 @@ typedef struct collector {
         is_reused; /* the connection is that of an earlier request: the process may have closed it */
     unsigned step;
     cp_bytes body;
-    char *on; /* what it records */
+    char *on;  /* what it records */
+    char *own; /* the names of its own profiles; NULL: there are none */
+    const char *own_names[OWN_PROFILES];
+    int own_count;
     cp_program_id id;
     int inner_pid;
     bool is_known;      /* `id`, and the tallies are those of the program */
@@ -85,7 +93,7 @@ typedef struct collector {
     bool is_ahead;      /* of what the files say: something that is not in them was handed over */
     bool is_complained_of;
     cp_tally tallies[CP_KINDS];
-    parcel parcels[CP_KINDS]; /* of this round */
+    parcel parcels[CP_KINDS + OWN_PROFILES]; /* of this round */
     size_t parcel_count;
     push_resource resource;
     int last;        /* the folder of its last profiles, if it is in a container; or -1 */
@@ -408,6 +416,19 @@ static bool is_on(const char *on, const char *kind)
     return false;
 }
 
+/* What there are more of is left out. */
+static void take_own(collector *c)
+{
+    free(c->own);
+    c->own = word_of_status(c, "profiles");
+    c->own_count = 0;
+    for (char *rest = c->own, *name; rest && (name = strsep(&rest, " "));) {
+        if (*name && c->own_count < OWN_PROFILES) {
+            c->own_names[c->own_count++] = name;
+        }
+    }
+}
+
 static bool take_status(collector *c)
 {
     char *on = word_of_status(c, "on"), *loaded = word_of_status(c, "loaded");
@@ -419,6 +440,7 @@ static bool take_status(collector *c)
         c->on = on;
         cp_host_process_set_on(c->process, on);
         on = NULL;
+        take_own(c);
     }
     free(on);
     free(loaded);
@@ -477,19 +499,21 @@ static int kind_of_step(const collector *c)
 static void take_profile(collector *c)
 {
     int kind = kind_of_step(c);
+    bool is_own = kind >= CP_KINDS;
     parcel *one = &c->parcels[c->parcel_count];
+    cp_tally *tally = is_own ? NULL : &c->tallies[kind];
     cp_error error;
 
     if (c->exchange.status != 200) {
         return; /* it has stopped recording that */
     }
-    one->kind = cp_kind_names[kind];
-    int status = pack(c->all, &c->tallies[kind], &c->body, wall_clock_ns(), one, &error);
+    one->kind = is_own ? c->own_names[kind - CP_KINDS] : cp_kind_names[kind];
+    int status = pack(c->all, tally, &c->body, wall_clock_ns(), one, &error);
     if (status < 0) {
-        complain(c, "%s: %s", cp_kind_names[kind], error.text);
+        complain(c, "%s: %s", one->kind, error.text);
     } else {
         c->parcel_count += (size_t)status;
-        c->is_changed = true;
+        c->is_changed |= !is_own;
     }
 }
 
@@ -565,10 +589,32 @@ static bool configures(collector *c)
     return asks;
 }
 
+/* What is asked for in this step, in letters that a path may have; NULL: there is nothing more. To be freed. */
+static char *path_of_step(const collector *c)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    int kind = kind_of_step(c);
+
+    if (kind < CP_KINDS) {
+        return cp_heap_printf("/debug/pprof/%s", paths[kind]);
+    }
+    if (kind - CP_KINDS >= c->own_count) {
+        return NULL;
+    }
+    const char *name = c->own_names[kind - CP_KINDS];
+    char *path = cp_heap_alloc(sizeof "/debug/pprof/" + 3 * strlen(name), 1);
+    char *to = stpcpy(path, "/debug/pprof/");
+    for (; *name; name++) {
+        *to++ = '%';
+        *to++ = digits[(unsigned char)*name >> 4];
+        *to++ = digits[(unsigned char)*name & 15];
+    }
+    *to = '\0';
+    return path;
+}
+
 static void take_step(collector *c)
 {
-    char path[NAME_BYTES];
-
     if (c->step == STEP_STATUS) {
         ask(c, "/control/status", NULL);
         return;
@@ -582,12 +628,13 @@ static void take_step(collector *c)
     while (kind_of_step(c) < CP_KINDS && !is_on(c->on, cp_kind_names[kind_of_step(c)])) {
         c->step++;
     }
-    if (kind_of_step(c) == CP_KINDS) {
+    char *path = path_of_step(c);
+    if (path) {
+        ask(c, path, NULL);
+    } else {
         end_round(c);
-        return;
     }
-    snprintf(path, sizeof path, "/debug/pprof/%s", paths[kind_of_step(c)]);
-    ask(c, path, NULL);
+    free(path);
 }
 
 static void act(cp_loop_source *source, uint32_t events)
@@ -622,6 +669,7 @@ static void free_collector(collector *c)
         close(c->last);
     }
     free(c->on);
+    free(c->own);
     free(c);
 }
 

@@ -62,6 +62,23 @@ static void add_what_is_on(pp_text_stream *out)
     pp_text_stream_add(out, "\n");
 }
 
+/* The program's own profiles. There is no space in their names. */
+static void add_own(pp_text_stream *out)
+{
+    const char *before = "profiles ";
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        const pprof_profile *own = pp_kinds[i]->made != NULL ? pp_kinds[i]->made() : NULL;
+        for (; own != NULL; own = __atomic_load_n(&own->next, __ATOMIC_ACQUIRE)) {
+            pp_text_stream_add(out, before);
+            pp_text_stream_add(out, own->name);
+            before = " ";
+        }
+    }
+    if (*before == ' ') {
+        pp_text_stream_add(out, "\n");
+    }
+}
+
 static int write_status(pprof_http_answer *answer, pprof_writer writer)
 {
     pp_text_stream out;
@@ -76,6 +93,7 @@ static int write_status(pprof_http_answer *answer, pprof_writer writer)
     pp_text_stream_unsigned(&out, pp_path_stamp());
     pp_text_stream_add(&out, "\n");
     add_what_is_on(&out);
+    add_own(&out);
     if (pp_output_has_template()) {
         pp_text_stream_add(&out, "file ");
         pp_text_stream_add(&out, pp_output_template());

@@ -196,6 +196,13 @@ expect_equal "a process that was killed" 1 "$(status "$cpprof" top "pid:$guest" 
 expect_contains "a process that was killed" errors "there is no such process"
 rm "$at"
 
+# The program's own profiles are named.
+guest env LIBPPROF=control LD_PRELOAD="$library" "$victims/push_work" custom
+printf x >&9
+wait_until has_text guest.out worked
+expect_equal "its own profiles" "profiles kept_blocks" "$("$cpprof" configure "$guest" | grep profiles)"
+end 0
+
 # A path of one's own, also one that is longer than a socket's name may be; a file of others is left alone.
 long=$work/$(printf '%0100d' 7)
 mkdir "$long"

@@ -2,8 +2,9 @@
  *
  * push_work.c: works once for each byte of standard input and says so; allocates, computes, and has two threads
  * wait for a lock. At the end of the input it ends as its first argument says: return, _exit, kill (by SIGTERM), exec (/bin/true),
- * fork (the child works once, too).
+ * fork (the child works once, too); custom is return, with a profile of its own, kept_blocks.
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,6 +16,20 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t ready;
 static volatile unsigned long sum;
+
+typedef struct pprof_profile pprof_profile;
+typedef int add_function(pprof_profile *profile, const void *value, int skip);
+
+static pprof_profile *kept_blocks;
+static add_function *add_to_profile; /* NULL: there is no such profile */
+
+static void make_profile(void)
+{
+    typedef pprof_profile *new_function(const char *name);
+    new_function *make = (new_function *)dlsym(RTLD_DEFAULT, "pprof_new_profile");
+    add_to_profile = (add_function *)dlsym(RTLD_DEFAULT, "pprof_profile_add");
+    kept_blocks = make != NULL ? make("kept_blocks") : NULL;
+}
 
 void burn(void)
 {
@@ -30,6 +45,8 @@ void eat(void)
         memset(block, 1, 5000);
         if (i % 2 == 0) {
             free(block);
+        } else if (add_to_profile != NULL) {
+            add_to_profile(kept_blocks, block, 0);
         }
     }
 }
@@ -76,6 +93,9 @@ static void end(const char *how)
 int main(int argc, char **argv)
 {
     char byte;
+    if (argc > 1 && strcmp(argv[1], "custom") == 0) {
+        make_profile();
+    }
     while (read(0, &byte, 1) == 1) {
         work();
         puts("worked");
