@@ -87,6 +87,9 @@ scrape_configs:
         lifetime: {enabled: true, path: /debug/pprof/lifetime}
         leak: {enabled: true, path: /debug/pprof/leak}
         fd: {enabled: true, path: /debug/pprof/fd}
+        peak: {enabled: true, path: /debug/pprof/peak}
+        process_memory: {enabled: true, path: /debug/pprof/memory}
+        kept_blocks: {enabled: true, path: /debug/pprof/kept_blocks}
 EOF
     "$(server parca)" --config-path=parca.yaml --http-address="127.0.0.1:$1" --storage-active-memory=268435456 \
         --debuginfod-upstream-servers= --profile-share-server=127.0.0.1:9 --debuginfo-cache-dir="$work/parca" >parca.log 2>&1 &
@@ -125,9 +128,9 @@ pyroscope.scrape "agent" {
     profile.mutex { enabled = false }
     profile.godeltaprof_block { enabled = true }
     profile.godeltaprof_mutex { enabled = true }
-$(for name in wall lifetime leak fd; do
+$(for name in wall lifetime leak fd peak process_memory kept_blocks; do
     printf '    profile.custom "%s" {\n      enabled = true\n      path = "/debug/pprof/%s"\n      delta = %s\n    }\n' \
-        $name $name "$([ $name = wall ] && echo true || echo false)"
+        $name ${name#process_} "$([ $name = wall ] && echo true || echo false)"
 done)
   }
 }
@@ -145,20 +148,20 @@ preload "cpu:1000,wall:1000,file=$work/%k.pb.gz" "$victims/shares" >shares.log
 preload "block,mutex,thread,file=$work/%k.pb.gz" "$victims/contention" 200 >contention.log
 # Before the heap, whose file it writes, too.
 preload "leak:1,lifetime:1,peak,file=$work/%k.pb.gz" "$victims/leaks" >leaks.log
-preload "heap:1k,file=$work/%k.pb.gz" "$victims/heap" shares >heap.log
+preload "heap:1k,memory,file=$work/%k.pb.gz" "$victims/heap" shares >heap.log
 preload "fd,file=$work/%k.pb.gz" "$victims/fds" >fds.log
-# A custom profile whose type has a dot: Parca refuses it.
+# A profile of the program's own, whose type has a dot.
 "$BUILD/examples/connections" connections.pb.gz >connections.log || fail "connections: $(cat connections.log)"
-kinds="cpu=process_cpu wall=wall heap=memory block=block mutex=mutex thread=goroutine leak=leak lifetime=lifetime peak=peak fd=fd"
+kinds="cpu=process_cpu wall=wall heap=memory block=block mutex=mutex thread=goroutine leak=leak lifetime=lifetime peak=peak memory=process_memory fd=fd"
 
 # ---- there and back ----
 
-compare() { # BACKEND URL MORE_KINDS [OF_ALLOY]
+compare() { # BACKEND URL [OF_ALLOY]
     python3 "$fleet/query.py" "$1" "$2" ready || fail "$1: $(tail -n 5 "$1.log")"
-    sent='' service=fleet${4:+_alloy}
-    for kind in $kinds $3; do
+    sent='' service=fleet${3:+_alloy}
+    for kind in $kinds connections=example_connections; do
         file=${kind%%=*}.pb.gz
-        "$BUILD/bin/cpprof" push --to "$1" --service "$service" --label host.name=one "${4:-$2}" "$file" >push.log 2>&1 ||
+        "$BUILD/bin/cpprof" push --to "$1" --service "$service" --label host.name=one "${3:-$2}" "$file" >push.log 2>&1 ||
             fail "push of $file to $1: $(cat push.log)"
         sent="$sent ${kind#*=}=$file"
     done
@@ -166,18 +169,20 @@ compare() { # BACKEND URL MORE_KINDS [OF_ALLOY]
     python3 "$fleet/query.py" "$1" "$2" "{service_name=\"$service\",host_name=\"one\"}" $sent >"$1.compared" || fail "$1: $(cat "$1.compared")"
     cat "$1.compared"
 }
-# OTLP: Pyroscope names profiles by the types of their periods. The Collector prints what it gets.
+# OTLP: Pyroscope names profiles by the types of their periods, which several kinds have: each is a service of its own. It shows the
+# samples of cpu as time.
 otlp_to_pyroscope() {
-    sent=
-    for kind in heap=space block=contentions wall=wall fd=fd leak=space; do
-        file=${kind%%=*}.pb.gz
-        "$BUILD/bin/cpprof" push --to otlp --service otlp "$pyroscope" "$file" >push.log 2>&1 ||
+    for kind in cpu=process_cpu cpu=cpu wall=wall heap=space block=contentions mutex=contentions thread=goroutine leak=space lifetime=space \
+        peak=space memory=space fd=fd connections=example_connections; do
+        file=${kind%%=*}.pb.gz only=
+        [ "${kind%%=*}" != cpu ] || only=@cpu
+        service=otlp_${kind%%=*}
+        [ $kind = cpu=cpu ] || "$BUILD/bin/cpprof" push --to otlp --service "$service" "$pyroscope" "$file" >push.log 2>&1 ||
             fail "push of $file by OTLP: $(cat push.log)"
-        sent="$sent ${kind#*=}=$file"
+        python3 "$fleet/query.py" pyroscope "$pyroscope" "{service_name=\"$service\"}" "${kind#*=}=$file$only" >otlp.compared ||
+            fail "OTLP: $file: $(cat otlp.compared)"
+        sed "s/^/OTLP $file /" otlp.compared
     done
-    # shellcheck disable=SC2086
-    python3 "$fleet/query.py" pyroscope "$pyroscope" '{service_name="otlp"}' $sent >otlp.compared || fail "OTLP: $(cat otlp.compared)"
-    cat otlp.compared
 }
 otlp_to_collector() {
     # shellcheck disable=SC2046
@@ -217,7 +222,7 @@ agent_ends() {
 # guest_begins OPTIONS SERVICE: a program that works for each byte of descriptor 9.
 guest_begins() {
     worked=0
-    guest env LIBPPROF="control,$1" OTEL_SERVICE_NAME="$2" LD_PRELOAD="$library" "$work/own/push_work"
+    guest env LIBPPROF="control,$1" OTEL_SERVICE_NAME="$2" LD_PRELOAD="$library" "$work/own/push_work" custom
     guest_works
 }
 guest_works() {
@@ -240,7 +245,7 @@ last_profiles() { # BACKEND URL
     for kind in $kinds; do
         cp "${kind%%=*}.pb.gz" "$last/4000000-1-${kind%%=*}-ended_$1.pb.gz"
         case $kind in
-        thread=* | fd=* | leak=* | lifetime=* | peak=*) sent="$sent ${kind#*=}=${kind%%=*}.pb.gz" ;;
+        thread=* | fd=* | leak=* | lifetime=* | peak=* | memory=*) sent="$sent ${kind#*=}=${kind%%=*}.pb.gz" ;;
         *) sent="$sent ${kind#*=}=${kind%%=*}.pb.gz@" ;;
         esac
     done
@@ -254,11 +259,11 @@ last_profiles() { # BACKEND URL
 # A process that sends by itself: the server has what it took, and the differences add up to the files that the process writes at its end.
 by_itself() { # BACKEND URL
     record "own_$1" "${2#http://}"
-    guest_begins "cpu:1000,wall,heap:1,lifetime,block:1,mutex:1,thread,fd,push=$recorded,push-to=$1,interval=1s,file=$work/own_$1.%k.pb.gz" "own_$1"
+    guest_begins "cpu:1000,wall,heap:1,lifetime,peak,leak,memory,block:1,mutex:1,thread,fd,push=$recorded,push-to=$1,interval=1s,file=$work/own_$1.%k.pb.gz" "own_$1"
     works_on
     ends_with 0 "$guest"
     ! grep -q -e lost -e "nothing is sent" guest.err || fail "push=: $(cat guest.err)"
-    files=$(all_of "own_$1" process_cpu wall memory lifetime block mutex goroutine fd)
+    files=$(all_of "own_$1" process_cpu wall memory lifetime peak leak process_memory block mutex goroutine fd kept_blocks)
     set -- "$1" "$2" "own_$1."
     # shellcheck disable=SC2086
     python3 "$fleet/query.py" "$1" "$2" "{service_name=\"own_$1\"}" "memory=$3heap.pb.gz@alloc_" "lifetime=$3lifetime.pb.gz@" \
@@ -279,7 +284,7 @@ by_agent() { # BACKEND URL
     python3 "$fleet/query.py" "$1" "$2" "{service_name=\"agent_$1\"}" "process_cpu=$3@" "wall=$4@" "memory=$5@alloc_" "block=$6@" "mutex=$7@" >"$1.agent" ||
         fail "$1, agent: $(cat "$1.agent" agent.err)"
     agent_ends
-    files=$(all_of "agent_$1" process_cpu wall memory block mutex goroutine fd)
+    files=$(all_of "agent_$1" process_cpu wall memory block mutex goroutine fd kept_blocks)
     # shellcheck disable=SC2086
     python3 "$fleet/query.py" "$1" "$2" "{service_name=\"agent_$1\",process_executable_name=\"push_work\"}" $files >>"$1.agent" || fail "$1, agent: $(cat "$1.agent" agent.err)"
     sed 's/^/agent /' "$1.agent"
@@ -288,7 +293,7 @@ by_agent() { # BACKEND URL
 scraped() { # COLLECTOR SERVED RECORDER NAMES...
     collector=$1 served=$2 recorder=$3
     shift 3
-    guest_begins heap:1,block:1,mutex:1,thread,fd "scraped_$collector"
+    guest_begins heap:1,peak,memory,block:1,mutex:1,thread,fd "scraped_$collector"
     agent_begins --listen "$served"
     got_all() {
         guest_works
@@ -302,29 +307,29 @@ scraped() { # COLLECTOR SERVED RECORDER NAMES...
     ends_with 0 "$guest"
 }
 scraped_by_parca() {
-    scraped parca "$parca_served" "$parca_recorder" profile wall allocs lifetime block mutex goroutine leak fd
-    files=$(all_of parca wall lifetime block mutex goroutine leak fd)
+    scraped parca "$parca_served" "$parca_recorder" profile wall allocs lifetime block mutex goroutine leak fd peak memory kept_blocks
+    files=$(all_of parca wall lifetime block mutex goroutine leak fd peak kept_blocks)
     # shellcheck disable=SC2086
     python3 "$fleet/query.py" parca "$parca" '{service_name="scraped_parca",process_executable_name="push_work"}' \
-        process_cpu="$(all parca profile)" memory="$(all parca allocs)" $files >parca.scraped ||
+        process_cpu="$(all parca profile)" memory="$(all parca allocs)" process_memory="$(all parca memory)" $files >parca.scraped ||
         fail "Parca, scraped: $(cat parca.scraped; tail parca.log)"
     sed 's/^/scraped /' parca.scraped
 }
 # Of memory Alloy sends what is new since the first time. It would do so with block and mutex, too, and count waits twice that it sees going on: the
 # program's own differences are right.
 scraped_by_alloy() {
-    scraped alloy "$alloy_served" "$alloy_recorder" profile wall allocs lifetime delta_block delta_mutex goroutine leak fd
-    files=$(all_of alloy wall lifetime goroutine leak fd)
+    scraped alloy "$alloy_served" "$alloy_recorder" profile wall allocs lifetime delta_block delta_mutex goroutine leak fd peak memory kept_blocks
+    files=$(all_of alloy wall lifetime goroutine leak fd peak kept_blocks)
     # shellcheck disable=SC2086
     python3 "$fleet/query.py" pyroscope "$pyroscope" '{service_name="scraped_alloy",process_executable_name="push_work"}' \
         process_cpu="$(all alloy profile)" memory="$(all alloy allocs | sed 's/.*,//'),-got_alloy/allocs.1@alloc_" \
-        memory="$(all alloy allocs 2)@inuse_" block="$(all alloy delta_block)" mutex="$(all alloy delta_mutex)" \
+        memory="$(all alloy allocs 2)@inuse_" process_memory="$(all alloy memory)" block="$(all alloy delta_block)" mutex="$(all alloy delta_mutex)" \
         $files >alloy.scraped || fail "Alloy, scraped: $(cat alloy.scraped; grep -v stopped alloy.log | tail)"
     sed 's/^/scraped by Alloy /' alloy.scraped
 }
 
-[ -z "$(server pyroscope)" ] || compare pyroscope "$pyroscope" connections=example_connections
-[ -z "$(server parca)" ] || compare parca "$parca" ""
+[ -z "$(server pyroscope)" ] || compare pyroscope "$pyroscope"
+[ -z "$(server parca)" ] || compare parca "$parca"
 [ -z "$(server pyroscope)" ] || by_itself pyroscope "$pyroscope"
 [ -z "$(server parca)" ] || by_itself parca "$parca"
 for backend in pyroscope parca; do
@@ -335,7 +340,7 @@ for backend in pyroscope parca; do
 done
 [ -z "$(server parca)" ] || scraped_by_parca
 if [ -n "$(server pyroscope)" ] && [ -n "$(server alloy)" ]; then
-    compare pyroscope "$pyroscope" "" "$alloy"
+    compare pyroscope "$pyroscope" "$alloy"
     scraped_by_alloy
 fi
 [ -z "$(server pyroscope)" ] || otlp_to_pyroscope

@@ -3,9 +3,11 @@
 # recorder.py ADDRESS FOLDER: stands before the server at ADDRESS (HOST:PORT), and hands on what is asked for or pushed to Pyroscope or Parca,
 # with the same Host, so that the targets which an agent names lead here, too. FOLDER/NAME.1, NAME.2 ... are the profiles: those that a
 # collector got from /debug/pprof/NAME, and those of the series __name__ NAME that the server took. Prints "port N".
+# A profile that is pushed again, because its answer came too late, is not handed on: a server would count it twice (docs/FLEET.md).
 # POST /-/stop: nothing more is handed on; answered when the last request is over.
 import base64
 import gzip
+import hashlib
 import http.client
 import json
 import os
@@ -20,6 +22,7 @@ server, folder = sys.argv[1:]
 HANDED_ON = ("host", "content-type", "content-encoding", "accept-encoding", "content-disposition")
 changed = threading.Condition()
 numbers = {}  # NAME: of its last profile
+taken = set()  # hashes of what was pushed
 under_way = 0
 is_stopped = False
 
@@ -69,7 +72,10 @@ class Handler(BaseHTTPRequestHandler):
             return None
         finally:
             connection.close()
-        self.answer(got.status, got.getheaders(), answer)
+        try:
+            self.answer(got.status, got.getheaders(), answer)
+        except OSError:
+            self.close_connection = True  # the server has it all the same
         return answer if got.status == 200 else None
 
     def handle_request(self, body):
@@ -80,8 +86,12 @@ class Handler(BaseHTTPRequestHandler):
                 return self.answer(503, [], b"stopped\n")
             under_way += 1
         try:
+            content = body and hashlib.sha256(body).digest()
+            if content in taken:
+                return self.answer(200, [("Content-Type", self.headers["Content-Type"])], b"{}")
             answer = self.hand_on(body)
             if answer is not None and body is not None:
+                taken.add(content)
                 for name, profile in pushed(path, body):
                     keep(name, profile)
             elif answer is not None and "/debug/pprof/" in path:
