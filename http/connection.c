@@ -157,7 +157,7 @@ bool connection_is_twin(const connection *c, const connection *other)
 {
     return c != other && c->state == CONNECTION_IS_DUE && other->state == CONNECTION_IS_DUE &&
            c->answer != NULL && other->answer != NULL &&
-           pprof_http_door_4.are_same(c->answer, other->answer);
+           pprof_http_door_5.are_same(c->answer, other->answer);
 }
 
 void connection_copy_answer(connection *c, const connection *twin)
@@ -250,7 +250,7 @@ static void begin_request(connection *c, uint64_t now_ns)
                                        .headers = told,
                                        .header_count = sizeof told / sizeof *told};
     int error = c->rules->is_control
-                    ? pprof_http_door_4.begin_control(&wanted, &c->answer, &wait_ns)
+                    ? pprof_http_door_5.begin_control(&wanted, &c->answer, &wait_ns)
                     : pprof_http_begin(&wanted, &c->answer, &wait_ns);
     if (error != 0) {
         refuse(c, 500, "no memory", now_ns);

@@ -184,7 +184,7 @@ static void complain(void)
 {
     char message[sizeof control.why + 64];
     snprintf(message, sizeof message, "control: no socket: %s", control.why);
-    pprof_http_door_4.log(message);
+    pprof_http_door_5.log(message);
 }
 
 /* A server whose file is gone can be reached by nobody: an exec has failed, or a clean-up of old

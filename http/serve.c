@@ -34,11 +34,11 @@ static void tell_address(const server_address *a, bool chosen)
                  "http: %s is not loopback: whoever reaches it can read the profiles of this "
                  "process",
                  served.address);
-        pprof_http_door_4.log(message);
+        pprof_http_door_5.log(message);
     }
     if (chosen) {
         snprintf(message, sizeof message, "http://%s/debug/pprof/", served.address);
-        pprof_http_door_4.log(message);
+        pprof_http_door_5.log(message);
     }
 }
 
@@ -70,7 +70,7 @@ static int read_token(connection_rules *rules, const char *file)
         snprintf(message, sizeof message, "http: %.400s: the token cannot be read", file);
     }
     if (error != 0) {
-        pprof_http_door_4.log(message);
+        pprof_http_door_5.log(message);
     }
     return error;
 }

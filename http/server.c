@@ -107,7 +107,7 @@ static int unpark(server *s)
     struct iovec into = {.iov_base = &byte, .iov_len = 1};
     struct msghdr message = {
         .msg_iov = &into, .msg_iovlen = 1, .msg_control = &room, .msg_controllen = sizeof room};
-    s->is_apart = pprof_http_door_4.leave_table(s->link.fd);
+    s->is_apart = pprof_http_door_5.leave_table(s->link.fd);
     if (!descriptor_is_there(&s->link) ||
         recvmsg(s->link.fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) <= 0) {
         return -EBADF; /* the program has closed it */
@@ -132,7 +132,7 @@ int server_open(server *s, int listener)
     }
     descriptor_keep(&s->link, ends[0]);
     descriptor_keep(&s->bell, ends[1]);
-    return !s->rules.is_control && pprof_http_door_4.may_leave_table() ? park(s) : 0;
+    return !s->rules.is_control && pprof_http_door_5.may_leave_table() ? park(s) : 0;
 }
 
 /* ---- clients ---- */
@@ -323,7 +323,10 @@ static int wait_for_events(server *s, struct pollfd *polled, uint64_t now_ns)
         polled[OTHERS + i] = (struct pollfd){.fd = c->state != CONNECTION_FREE ? c->socket.fd : -1,
                                              .events = connection_events(c)};
     }
-    return poll(polled, OTHERS + places, time_to_next(s, now_ns));
+    pprof_http_door_5.waits(true);
+    int events = poll(polled, OTHERS + places, time_to_next(s, now_ns));
+    pprof_http_door_5.waits(false);
+    return events;
 }
 
 /* A connection may have come to the place since the poll. */
@@ -392,14 +395,14 @@ static bool is_intact(server *s)
 static bool goes_on(server *s)
 {
     return !__atomic_load_n(&s->stops, __ATOMIC_ACQUIRE) && is_intact(s) &&
-           !pprof_http_door_4.is_alone();
+           !pprof_http_door_5.is_alone();
 }
 
 /* True: it is over. False: it has to pause. */
 static bool serve(server *s)
 {
     while (goes_on(s)) {
-        if (pprof_http_door_4.pauses()) {
+        if (pprof_http_door_5.pauses()) {
             return s->is_apart && park(s) != 0;
         }
         run_round(s);
@@ -413,7 +416,7 @@ bool server_run(server *s)
         return false;
     }
     if (!descriptor_is_there(&s->listener)) {
-        pprof_http_door_4.log(
+        pprof_http_door_5.log(
             s->rules.is_control
                 ? "control: the program has closed the socket: nobody listens any more"
                 : "http: the program has closed the server's socket: the server ends");

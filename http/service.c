@@ -80,7 +80,7 @@ int service_open(service *s, int listener, const char *name)
                                       .wake = wake,
                                       .lost = lose,
                                       .context = s};
-    return error == 0 ? pprof_http_door_4.begin_thread(&thread) : error;
+    return error == 0 ? pprof_http_door_5.begin_thread(&thread) : error;
 }
 
 int service_settle(service *s, int error)
@@ -100,7 +100,7 @@ void service_stop(service *s)
         return;
     }
     __atomic_store_n(&s->server.stops, true, __ATOMIC_RELEASE);
-    pprof_http_door_4.end_thread(s);
+    pprof_http_door_5.end_thread(s);
     descriptor_close(&s->server.link); /* in the caller's table */
     service_remove_file(s);
     __atomic_store_n(&s->state, SERVICE_IDLE, __ATOMIC_RELEASE);
@@ -238,6 +238,6 @@ void service_watch(service *s)
         expected = NULL;
         i++;
     }
-    pprof_http_door_4.listen(&events);
-    pprof_http_door_4.set_page(http_page_data, http_page_size);
+    pprof_http_door_5.listen(&events);
+    pprof_http_door_5.set_page(http_page_data, http_page_size);
 }

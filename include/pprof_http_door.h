@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /* Both sides must have the same version, which changes with everything below. */
-#define PPROF_HTTP_DOOR_VERSION 4
+#define PPROF_HTTP_DOOR_VERSION 5
 
 /* Functions of the server, which libpprof calls. */
 typedef struct pprof_http_events {
@@ -59,6 +59,8 @@ typedef struct pprof_http_door {
     int (*begin_thread)(const pprof_http_thread *thread);
     void (*end_thread)(const void *context);
     bool (*pauses)(void);
+    /* Around each wait of the thread: pp_loader_go_out() and pp_loader_go_in() (src/modules/loader_use.h). */
+    void (*waits)(bool begins);
     /* pp_apart_leave() (src/sys/apart.h): the calling thread leaves the program's table of descriptors. */
     bool (*leave_table)(int kept);
     /* pp_apart_may_leave(). Called on the thread that starts the server. */
@@ -75,7 +77,7 @@ typedef struct pprof_http_door {
                          uint64_t *wait_ns);
 } pprof_http_door;
 
-extern const pprof_http_door pprof_http_door_4;
+extern const pprof_http_door pprof_http_door_5;
 
 /*
  * In libpprof-http: listens on the control socket, if it does not already. `path` is the socket's;

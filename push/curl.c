@@ -111,10 +111,11 @@ typedef struct curl_state {
     curl_calls call;
     char *token_file, *token, *tenant, *ca_file; /* NULL: none */
     push_target target;
-    pthread_mutex_t lock; /* for `multi`, which another thread may wake */
-    void *multi, *easy;   /* NULL: parked */
-    void *headers;        /* of the request under way, or NULL */
-    void *addresses;      /* those of the server, as libcurl wants them; NULL: it needs none */
+    void (*waits)(bool begins); /* or NULL */
+    pthread_mutex_t lock;       /* for `multi`, which another thread may wake */
+    void *multi, *easy;         /* NULL: parked */
+    void *headers;              /* of the request under way, or NULL */
+    void *addresses; /* those of the server, as libcurl wants them; NULL: it needs none */
     uint64_t addresses_ns;
     uint64_t forgotten_ns; /* when the pages were */
     bool is_under_way;
@@ -569,7 +570,13 @@ static void poll_until(curl_state *c, uint64_t until_ns)
 {
     uint64_t now = now_ns(NULL);
     uint64_t left_ms = until_ns > now ? (until_ns - now + ns_per_ms - 1) / ns_per_ms : 0;
+    if (c->waits != NULL) {
+        c->waits(true);
+    }
     c->call.multi_poll(c->multi, NULL, 0, left_ms < 3600000 ? (int)left_ms : 3600000, NULL);
+    if (c->waits != NULL) {
+        c->waits(false);
+    }
 }
 
 static int exchange(void *context, const push_request *request, push_answer *answer,
@@ -681,6 +688,7 @@ int push_curl_open(const push_settings *settings, const push_target *target,
     }
     pthread_mutex_init(&c->lock, NULL);
     c->target = *target;
+    c->waits = settings->waits;
     if (!copy(settings->token_file, &c->token_file) || !copy(settings->token, &c->token) ||
         !copy(settings->tenant, &c->tenant) || !copy(settings->ca_file, &c->ca_file)) {
         close_all(c);

@@ -23,7 +23,7 @@ static push_sender *open_in_process(const push_settings *settings, void (*at_exi
 }
 
 /* NOLINTNEXTLINE(readability-identifier-naming): another version has another name */
-__attribute__((visibility("default"))) const push_library pprof_push_1 = {
+__attribute__((visibility("default"))) const push_library pprof_push_2 = {
     .open = open_in_process,
     .set_labels = push_resource_init,
     .add = push_add,

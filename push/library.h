@@ -24,6 +24,6 @@ typedef struct push_library {
 } push_library;
 
 /* The symbol's name changes with the interface. */
-extern const push_library pprof_push_1;
+extern const push_library pprof_push_2;
 
 #endif

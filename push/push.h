@@ -41,6 +41,8 @@ typedef struct push_settings {
     /* What went wrong, once, and when it is over. NULL: nobody wants to know. It is called on the
      * thread of push_pump(), push_close() or push_add(). No message has a token. */
     void (*log)(const char *message);
+    /* Before and after each wait of a thread in push_pump(), push_drain(). NULL: nobody wants to know. */
+    void (*waits)(bool begins);
 } push_settings;
 
 /* Copies the settings. 0, or -errno with a sentence in `why`: the URL is wrong, the spool cannot be

@@ -15,6 +15,7 @@
 #include "arch/system_call.h"
 #include "host/worker.h"
 #include "host/pausable.h"
+#include "modules/loader_use.h"
 #include "sys/clock.h"
 #include "sys/doorbell.h"
 #include "sys/lock.h"
@@ -207,7 +208,9 @@ static bool stay(void)
         if (pp_pausables_pause()) {
             return false;
         }
+        pp_loader_go_out();
         pp_doorbell_wait(&attach.bell, heard, pp_clock_ns(CLOCK_MONOTONIC) + pause_ns);
+        pp_loader_go_in();
         look();
     }
 }

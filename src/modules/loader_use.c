@@ -65,6 +65,15 @@ bool pp_loader_go_in(void)
     return was_out;
 }
 
+void pp_loader_wait(bool begins)
+{
+    if (begins) {
+        pp_loader_go_out();
+    } else {
+        pp_loader_go_in();
+    }
+}
+
 bool pp_loader_begin_fork(void)
 {
     unsigned out = 0;

@@ -21,6 +21,9 @@
 void pp_loader_go_out(void);
 bool pp_loader_go_in(void);
 
+/* The same, before and after a wait: for threads whose code is in other libraries. NORMAL. */
+void pp_loader_wait(bool begins);
+
 /* Around fork. The first one returns whether no other thread may be in the loader: all but the caller are
  * out, and stay there until the second. The third one is for the child, and suspects the loader of a thread
  * that did not. */

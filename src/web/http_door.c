@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "host/worker.h"
 #include "host/pausable.h"
+#include "modules/loader_use.h"
 #include "web/control_routes.h"
 #include "web/http_answer.h"
 #include "web/http_events.h"
@@ -51,13 +52,14 @@ static int begin_thread(const pprof_http_thread *thread)
 }
 
 /* NOLINTNEXTLINE(readability-identifier-naming): another version has another name */
-__attribute__((visibility("default"))) const pprof_http_door pprof_http_door_4 = {
+__attribute__((visibility("default"))) const pprof_http_door pprof_http_door_5 = {
     .version = PPROF_HTTP_DOOR_VERSION,
     .listen = pp_http_events_set,
     .set_page = pp_http_page_set,
     .begin_thread = begin_thread,
     .end_thread = pp_pausable_end,
     .pauses = pp_pausables_pause,
+    .waits = pp_loader_wait,
     .leave_table = pp_apart_leave,
     .may_leave_table = may_leave_table,
     .is_alone = pp_worker_is_alone,

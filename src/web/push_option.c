@@ -18,6 +18,7 @@
 #include "arch/shown_as.h"
 #include "host/pausable.h"
 #include "host/worker.h"
+#include "modules/loader_use.h"
 #include "sys/clock.h"
 #include "sys/doorbell.h"
 #include "sys/lock.h"
@@ -139,7 +140,8 @@ static void take_settings(void)
                                      .ca_file = pp_push_option_word(PP_PUSH_CA),
                                      .spool = pp_push_option_word(PP_PUSH_SPOOL),
                                      .memory_bytes = MEMORY_BYTES,
-                                     .log = say};
+                                     .log = say,
+                                     .waits = pp_loader_wait};
 }
 
 /* ---- the thread: sending ---- */
@@ -160,7 +162,7 @@ static bool open_sender(void)
     char why[PUSH_WHY_BYTES];
     if (state.library == NULL) {
         state.library =
-            pp_server_library_find(PP_PUSH_LIBRARY, "pprof_push_1", "push: nothing is sent");
+            pp_server_library_find(PP_PUSH_LIBRARY, "pprof_push_2", "push: nothing is sent");
     }
     if (state.library == NULL) {
         return false;
