@@ -15,8 +15,13 @@
 
 #include "base/random.h"
 #include "pprof.h"
+#include "kinds/heap/alloctrace.h"
 #include "kinds/heap/heap.h"
+#include "kinds/heap/heap_ages.h"
 #include "kinds/heap/heap_cycles.h"
+#include "kinds/heap/leak_blocks.h"
+#include "kinds/heap/live_table.h"
+#include "sys/log.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -382,6 +387,32 @@ static void a_block_stays_what_it_is(void **state)
     assert_counts(1029, 1, 0);
 }
 
+/* What a trace remembers of an object that is no sample is no block to those who read the table. */
+static bool a_traced_size_is_no_block(uint64_t size)
+{
+    pp_arena arena = PP_ARENA_INIT;
+    pp_heap_ages ages;
+    pp_leak_blocks blocks;
+    pprof_set_mem_profile_rate(0);
+    bool good = pp_log_set_path("/dev/null") == 0;
+    pp_alloctrace_start(NULL);
+    alloc(6, size);
+    good = good && pp_alloctrace_stop() && pp_live_table_count() == 1;
+    good = good && pp_heap_ages_read(&arena, &ages) == 0 && ages.count == 0;
+    good = good && pp_leak_blocks_list(&blocks, &arena) == 0 && blocks.count == 0;
+    pp_heap_forget_blocks();
+    good = good && pp_live_table_count() == 0;
+    pp_arena_release(&arena);
+    return good;
+}
+
+static void a_trace_remembers_no_blocks(void **state)
+{
+    (void)state;
+    pp_heap_forget_blocks();
+    assert_good_in_child(a_traced_size_is_no_block, 1033);
+}
+
 static void the_stack_begins_at_the_caller(void **state)
 {
     (void)state;
@@ -675,6 +706,7 @@ int main(void)
         cmocka_unit_test(reuse_heals_a_missed_free),
         cmocka_unit_test(an_address_of_malloc_is_another_one),
         cmocka_unit_test(a_block_stays_what_it_is),
+        cmocka_unit_test(a_trace_remembers_no_blocks),
         cmocka_unit_test(the_stack_begins_at_the_caller),
         cmocka_unit_test(threads_lose_nothing),
         cmocka_unit_test(what_was_before_the_first_cycle_is_kept),

@@ -256,7 +256,7 @@ uint64_t pp_heap_detach(uintptr_t address)
 
 void pp_heap_freed(uint64_t record)
 {
-    if (record != PP_HEAP_FOREIGN) {
+    if (pp_heap_is_block(record)) {
         pp_heap_block_freed(record);
         if (pp_heap_peak_is_wanted()) {
             pp_heap_peak_add(-(int64_t)pp_heap_block_estimate(record));

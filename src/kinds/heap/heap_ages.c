@@ -48,7 +48,7 @@ typedef struct reader {
 static void read_entry(const pp_live_entry *entry, void *context)
 {
     reader *r = context;
-    if (r->to->count == r->capacity || entry->value == PP_HEAP_FOREIGN) {
+    if (r->to->count == r->capacity || !pp_heap_is_block(entry->value)) {
         return;
     }
     const pp_heap_bucket *bucket = pp_heap_block_bucket(entry->value);

@@ -88,6 +88,13 @@ typedef struct pp_heap_counts {
  */
 typedef uint64_t pp_heap_block;
 
+/* Whether an entry of the table of live blocks is a block. Other entries (heap.h, heap_cycles.c) have
+ * a bit that no such address has. */
+static inline bool pp_heap_is_block(uint64_t entry)
+{
+    return entry != 0 && (entry & 2) == 0;
+}
+
 /* Returns the block for a sample of a stack whose pp_stack_hash() is `hash`; 0 if the kernel
  * refuses memory. If there are labels, the block is for this sample only, and the caller must call
  * pp_heap_block_freed() or pp_heap_block_forgotten() in the end. */

@@ -52,7 +52,7 @@ typedef struct reader {
 static void read_entry(const pp_live_entry *entry, void *context)
 {
     reader *r = context;
-    if (r->count == r->capacity || entry->value == PP_HEAP_FOREIGN ||
+    if (r->count == r->capacity || !pp_heap_is_block(entry->value) ||
         entry->address > address_mask) {
         return;
     }

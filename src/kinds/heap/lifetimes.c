@@ -116,7 +116,7 @@ static bool record(pp_heap_block block, uint64_t us, const pp_caller *caller)
 
 void pp_lifetimes_record(pp_heap_block block, uint64_t birth_ns, const pp_caller *caller)
 {
-    if (birth_ns == 0 || block == PP_HEAP_FOREIGN || !pp_lifetimes_are_wanted()) {
+    if (birth_ns == 0 || !pp_heap_is_block(block) || !pp_lifetimes_are_wanted()) {
         return;
     }
     uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
