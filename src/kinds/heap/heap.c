@@ -256,11 +256,14 @@ uint64_t pp_heap_detach(uintptr_t address)
 
 void pp_heap_freed(uint64_t record)
 {
-    if (pp_heap_is_block(record)) {
-        pp_heap_block_freed(record);
-        if (pp_heap_peak_is_wanted()) {
-            pp_heap_peak_add(-(int64_t)pp_heap_block_estimate(record));
-        }
+    if (!pp_heap_is_block(record)) {
+        return;
+    }
+    bool counts = pp_heap_peak_is_wanted();
+    int64_t bytes = counts ? (int64_t)pp_heap_block_estimate(record) : 0;
+    pp_heap_block_freed(record); /* now its cell may become that of another bucket */
+    if (counts) {
+        pp_heap_peak_add(-bytes);
     }
 }
 

@@ -6,7 +6,7 @@
  * Locks: `busy`; a thread inside malloc only tries it. Its holders block signals, because a handler
  *        of the host might jump away.
  * Owns: the copies.
- * Tested by: unit.heap_threads, unit.mapping_ranges, e2e.heap_mappings
+ * Tested by: unit.heap_peak, unit.heap_threads, unit.mapping_ranges, e2e.heap_mappings
  */
 #include "kinds/heap/heap_peak.h"
 
@@ -63,11 +63,14 @@ static bool make_room(copy *c, size_t wanted)
     if (entries == NULL) {
         return false;
     }
-    if (c->capacity > 0) {
-        pp_memory_unmap(c->entries, c->capacity * sizeof *entries);
+    pp_heap_peak_entry *old = c->entries;
+    size_t old_capacity = c->capacity;
+    /* In this order: another thread may fork at any point. */
+    __atomic_store_n(&c->entries, entries, __ATOMIC_RELEASE);
+    __atomic_store_n(&c->capacity, capacity, __ATOMIC_RELEASE);
+    if (old_capacity > 0) {
+        pp_memory_unmap(old, old_capacity * sizeof *old);
     }
-    c->entries = entries;
-    c->capacity = capacity;
     return true;
 }
 
