@@ -5,7 +5,7 @@
  * Zone: NORMAL.
  * Locks: those of kind.h.
  * Owns: the file.
- * Tested by: e2e.fd, e2e.fd_real, unit.options
+ * Tested by: unit.fd_kind, e2e.fd, e2e.fd_real, unit.options
  */
 #include "host/kind.h"
 #include "kinds/fd/fd_hooks.h"
@@ -22,12 +22,20 @@ static void was_open(int fd, void *unused)
     pp_fd_was_open(fd);
 }
 
-/* Recording begins before the listing, so that a descriptor that is opened meanwhile is recorded
- * with its stack, and the listing finds it known. */
+/* Where descriptors were opened. */
+static void forget(void)
+{
+    pp_fd_table_clear(0, UINT32_MAX);
+}
+
+/* What the table has of an earlier recording may have been closed since. Recording begins before the
+ * listing, so that a descriptor that is opened meanwhile is recorded with its stack, and the listing
+ * finds it known. */
 static int start(uint64_t duration_ns)
 {
     (void)duration_ns;
     if (pp_prepare_asked(files) && !pp_fd_hooks_are_recording()) {
+        forget();
         pp_fd_hooks_record(true);
         pp_fd_each(was_open, NULL);
     }
@@ -38,12 +46,6 @@ static void stop(bool confined)
 {
     (void)confined;
     pp_fd_hooks_record(false);
-}
-
-/* Where descriptors were opened. */
-static void forget(void)
-{
-    pp_fd_table_clear(0, UINT32_MAX);
 }
 
 static const pp_word words[] = {{"fd", NULL, "fd, without a value"}, {.name = NULL}};
