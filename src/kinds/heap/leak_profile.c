@@ -7,7 +7,7 @@
  *                  them is a site that loses what it allocates, few of them is a rare path
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Tested by: e2e.leak
+ * Tested by: unit.leak_profile, e2e.leak
  */
 #include "kinds/heap/leak_profile.h"
 
@@ -136,7 +136,8 @@ static row *find_place(const rows *r, const row *wanted)
     return low < r->count && compare_places(&r->list[low], wanted) == 0 ? &r->list[low] : NULL;
 }
 
-/* Rows of one place differ in labels; each gets the sums of the place. */
+/* Rows of one place differ in labels; each gets the sums of the place. A block that was freed after
+ * the search may have left its cell to another place, and is counted there. */
 static void count_all(rows *r)
 {
     const pp_leak_blocks *blocks = &r->leaks->blocks;
@@ -153,9 +154,10 @@ static void count_all(rows *r)
         for (next = i; next < r->count && compare_places(&r->list[i], &r->list[next]) == 0;) {
             lost += r->list[next++].lost;
         }
+        uint64_t all = r->list[i].all > lost ? r->list[i].all : lost;
         for (size_t k = i; k < next; k++) {
             r->list[k].lost = lost;
-            r->list[k].all = r->list[i].all;
+            r->list[k].all = all;
         }
     }
 }
