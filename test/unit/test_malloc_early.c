@@ -174,6 +174,9 @@ static void early_blocks_are_resized_and_freed_later(void **state)
     if (!HAS_HOOKS) {
         skip();
     }
+    volatile size_t too_much = PTRDIFF_MAX - SIZE;
+    assert_null(realloc(early[1].resized[0], too_much));
+    free(early[1].resized[0]);
     char *block = realloc(early[0].resized[0], 2 * LARGER);
     assert_non_null(block);
     assert_false(is_early(block));

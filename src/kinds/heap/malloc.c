@@ -238,6 +238,8 @@ static uintptr_t resize_bootstrap(const pp_malloc_call *call, uint64_t size)
     void *block = (void *)pp_malloc_hook_malloc.real(size, 0, 0, 0);
     if (block != NULL) {
         memcpy(block, old, kept < size ? kept : size);
+    } else {
+        pp_heap_remember((uintptr_t)old); /* the program still has it, and may free it */
     }
     return (uintptr_t)block;
 }
