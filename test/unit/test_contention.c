@@ -4,6 +4,7 @@
  * says that the others wait. No time is asserted, only sums that must be equal.
  */
 #include "contention_script.h"
+#include "sys/clock.h"
 
 #include <errno.h>
 #include <semaphore.h>
@@ -453,6 +454,33 @@ static void a_child_of_fork_starts_with_empty_lists(void **state)
     assert_int_equal(status, 0);
 }
 
+static void wait_for_a_second(void)
+{
+    const pp_suspension somewhere = {.caller = {.return_address = (uintptr_t)wait_for_a_second}};
+    pp_contention_record_suspended(&somewhere, PP_NS_PER_S);
+}
+
+/* The parent's profile has these waits: who adds the two up would count them twice. */
+static void a_child_of_fork_has_not_waited(void **state)
+{
+    (void)state;
+    size_t in_parent = 0;
+    size_t in_child = 1;
+    wait_for_a_second();
+    pprof_block_profile(NULL, 0, &in_parent);
+    assert_true(in_parent > 0);
+    pid_t child = fork();
+    if (child == 0) {
+        bool none = pprof_block_profile(NULL, 0, &in_child) && in_child == 0;
+        wait_for_a_second();
+        pprof_block_profile(NULL, 0, &in_child);
+        _exit(none && in_child == 1 ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -472,6 +500,7 @@ int main(void)
         cmocka_unit_test_setup(a_wait_that_was_jumped_out_of_is_forgotten, count_everything),
         cmocka_unit_test_setup(c11_locks_count_too, count_everything),
         cmocka_unit_test_setup(a_child_of_fork_starts_with_empty_lists, count_everything),
+        cmocka_unit_test_setup(a_child_of_fork_has_not_waited, count_everything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -445,4 +445,5 @@ void pp_contended_after_fork_in_child(void)
         all.records[i].object = 0;
     }
     memset(&all.now, 0, sizeof all.now);
+    all.uncharged = 0;
 }

@@ -17,6 +17,7 @@
 #include "sys/clock.h"
 
 #include <errno.h>
+#include <string.h>
 
 enum {
     HOT = 200,              /* passes without a wait until a hash has cooled down */
@@ -481,10 +482,29 @@ void pp_contention_thread_end(void)
     pp_waiters_thread_end();
 }
 
+/* Replaces a table by an empty one; without memory for that, the child shows what its parent has
+ * recorded. The old table stays: a handler may have forked in the middle of a hook that uses it. */
+static void begin_anew(pp_stack_counts **table, pp_label_cells **labels)
+{
+    pp_stack_counts *recorded = *table;
+    if (recorded == NULL || pp_stack_counts_is_empty(recorded)) {
+        return;
+    }
+    *table = NULL;
+    if (have_table(table)) {
+        *labels = NULL;
+    } else {
+        *table = recorded;
+    }
+}
+
 void pp_contention_after_fork_in_child(void)
 {
     if (pp_contention.blocked != NULL || pp_contention.held_up != NULL) {
         pp_waiters_after_fork_in_child();
         pp_contended_after_fork_in_child();
+        begin_anew(&pp_contention.blocked, &pp_contention.blocked_labels);
+        begin_anew(&pp_contention.held_up, &pp_contention.held_up_labels);
+        memset(&pp_contention.facts, 0, sizeof pp_contention.facts);
     }
 }

@@ -152,7 +152,7 @@ void pp_contention_facts_read(pp_contention_facts *read);
 /* The calling thread begins, and will call pp_contention_thread_end() when it ends. */
 void pp_contention_thread_begin(void);
 void pp_contention_thread_end(void);
-/* Is called in the child of fork, where no thread waits. */
+/* Is called in the child of fork, where no thread waits, and none has waited yet. */
 void pp_contention_after_fork_in_child(void);
 
 #endif
