@@ -74,6 +74,13 @@ static void wait_in_a_wait(void)
     end_wait(outer);
 }
 
+static void jump_out_of_a_wait_in_a_wait(void)
+{
+    pp_waiter *outer = begin_wait(SECOND);
+    begin_wait(FIRST); /* in a handler, in which another one jumps back to the first */
+    end_wait(outer);
+}
+
 static bool is_of(const pp_waiter *copy, uintptr_t object)
 {
     const pp_caller *c = &copy->caller;
@@ -124,6 +131,8 @@ static const model_scenario handed_on = {
 static const model_scenario stacks = {"stacks", NULL, {wait_once, read_stack}, all_are_given_back};
 static const model_scenario reused = {
     "pool", NULL, {wait_once, wait_in_a_wait, read_copies}, all_are_given_back};
+static const model_scenario left = {
+    "left", NULL, {jump_out_of_a_wait_in_a_wait, read_copies}, all_are_given_back};
 
 static void a_copy_is_of_one_wait(void **state)
 {
@@ -137,6 +146,12 @@ static void a_stack_is_that_of_the_wait(void **state)
 {
     (void)state;
     assert_holds(&stacks);
+}
+
+static void what_a_jump_leaves_goes_with_the_wait_around_it(void **state)
+{
+    (void)state;
+    assert_holds(&left);
 }
 
 static void weaker_orders_are_found_out(void **state)
@@ -155,6 +170,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_copy_is_of_one_wait),
         cmocka_unit_test(a_stack_is_that_of_the_wait),
+        cmocka_unit_test(what_a_jump_leaves_goes_with_the_wait_around_it),
         cmocka_unit_test(weaker_orders_are_found_out),
     };
     read_bounds(argc, argv);

@@ -131,8 +131,12 @@ pp_waiter *pp_waiters_innermost(void)
     return own.waiting;
 }
 
+/* A jump may have left waits of handlers that interrupted this one. */
 void pp_waiter_free(pp_waiter *waiter)
 {
+    while (own.waiting != NULL && own.waiting != waiter) {
+        forget_innermost();
+    }
     own.waiting = waiter->outer;
     give_back(waiter);
 }

@@ -5,8 +5,8 @@
  * A waiter is the record of one wait. Waiters are in a pool, not on the stacks of the threads that
  * wait: a signal handler may jump out of a wait, and no reader may follow a pointer to a stack that
  * is gone. The waits of a thread form a chain, since a handler may wait in the middle of a wait. A
- * thread forgets a wait that it has jumped out of when it waits again further up the same stack, or
- * ends.
+ * thread forgets a wait that it has jumped out of when it waits again further up the same stack, when
+ * the wait around it is over, or when the thread ends.
  *
  * A thread whose end libpprof sees keeps the waiter that it used last, for its next wait.
  *
@@ -65,7 +65,7 @@ static inline bool pp_waiter_is_shown(const pp_waiter *waiter)
     return waiter->serial % 2 != 0;
 }
 
-/* Gives back the calling thread's innermost waiter. */
+/* Gives back a waiter of the calling thread, whose wait is over, and those further inside. */
 void pp_waiter_free(pp_waiter *waiter);
 
 /* Calls `visit` with a copy of each waiter that is shown. */
