@@ -117,7 +117,8 @@ static bool is_nameless_in_libc(const cp_profile *profile, const cp_location *lo
                             &length);
     }
     return strncmp(file, "libc.so", strlen("libc.so")) == 0 ||
-           strncmp(file, "libc-", strlen("libc-")) == 0;
+           strncmp(file, "libc-", strlen("libc-")) == 0 ||
+           strncmp(file, "ld-musl-", strlen("ld-musl-")) == 0;
 }
 
 /* The name of the next frame, "" if it has none; NULL after the last one. */
@@ -188,6 +189,9 @@ static bool waits_for_work(const cp_profile *profile, const cp_sample *sample)
     for (const char *name; (name = next_name(&w));) {
         if (is_one_of(name, thread_starts)) {
             return is_in_wait && own > 0;
+        }
+        if (strcmp(name, "main") == 0) {
+            return false; /* in musl what called it has no name */
         }
         if (w.is_nameless_in_libc && own > 0) {
             return is_thread_start(&w);

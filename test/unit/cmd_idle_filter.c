@@ -89,6 +89,10 @@ static void names_that_libc_lacks_do_not_matter(void **unused)
     expect_left("pthread_cond_wait work main [libc.so.6]+0x29c30 __libc_start_main _start", "lock");
     expect_left("pthread_cond_wait [libc.so.6]+0x92620", "lock");
     expect_left("pthread_cond_wait a b c d [libc.so.6]+0x92620", "lock");
+    expect_idle(
+        "[ld-musl-x86_64.so.1]+0x5d1f0 pthread_cond_timedwait pool [ld-musl-x86_64.so.1]+0x5cbdd",
+        "lock");
+    expect_left("pthread_cond_timedwait work main [ld-musl-x86_64.so.1]+0x1d89", "lock");
 }
 
 static void other_waits_for_conditions_are_not_idle(void **unused)
