@@ -15,13 +15,14 @@ spent() { awk -v name="$1" '$1 == name { print $2 }' spent; }
 below=2 # glibc: start_thread and clone3
 ! is_musl "$library" || below=1
 for name in posix_entry c11_entry small_entry early_entry; do
-    expect_near "weight of $name" "$(spent $name)" "$(weight_with "$profile" $name)" 15
+    # Without what it does beside that: pthread_exit loads libgcc, which takes a slow machine long.
+    expect_near "weight of burn_ms in $name" "$(spent $name)" "$(weight_with "$profile" burn_ms $name)" 15
     # The thread's stack looks as if libc had called the entry itself, also where its time was settled at its end, for
     # want of a tick.
     expect_equal "weight of $name called by $below functions of libc" "$(weight_with "$profile" $name)" \
         "$(stacks "$profile" | awk -F '\t' -v name=$name -v below=$below '$(NF - below) == name { sum += $1 } END { print sum + 0 }')"
 done
-expect_near "weight of main" "$(spent main)" "$(weight_with "$profile" main)" 15
+expect_near "weight of burn_ms in main" "$(spent main)" "$(weight_with "$profile" burn_ms main)" 15
 
 # Nobody tells us of a bare clone: it may run for a quarter of a second of our CPU time unseen, and
 # what it used before is not its profile's. The rest is there.
@@ -40,6 +41,7 @@ raw storm.pb.gz
 profile=$work/storm.pb.gz.raw
 expect_near "weight of short_entry" "$(spent short_entry)" "$(weight_with "$profile" short_entry)" \
     "$(percent "$(spent short_entry)" 5)"
+# Of what the kernel does to begin and to end a thread, a part is in no thread's account.
 expect_near "weight of the storm" "$(spent process)" "$(weight "$profile")" \
-    "$(percent "$(spent process)" 5)"
+    "$(awk '$1 == "process" { p = $2 } $1 == "short_entry" { s = $2 } END { print p * 0.05 + (p - s) / 4 }' spent)"
 echo ok
