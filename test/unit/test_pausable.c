@@ -214,38 +214,34 @@ static void several_threads_may_pause_at_once(void **state)
     end(&counters[1]);
 }
 
-typedef struct pauser {
-    pthread_t thread;
-    bool is_over;
-} pauser;
+static bool ends;
 
-static void *pause_until_over(void *of_pauser)
+static void *end_shared(void *unused)
 {
-    pauser *p = of_pauser;
-    pp_signal_mask old = 0;
-    pp_signals_block(&old);
-    while (!__atomic_load_n(&p->is_over, __ATOMIC_ACQUIRE)) {
-        pp_pausables_stop();
-        pp_pausables_go_on();
+    while (!__atomic_load_n(&ends, __ATOMIC_ACQUIRE)) {
     }
-    pp_signals_restore(&old);
-    return NULL;
+    end(&shared);
+    return unused;
 }
 
-/* Both wait for the thread to stop, and then look for what it has become. */
-static void a_thread_may_end_while_another_one_pauses_it(void **state)
+/* The thread begins again after the other one has seen that it is paused, in one round or another. */
+static void a_thread_may_end_while_its_pause_does(void **state)
 {
-    enum { ROUNDS = 100 };
-    pauser p = {.is_over = false};
+    enum { ROUNDS = 200, STEP = 25 };
     (void)state;
-    assert_int_equal(pthread_create(&p.thread, NULL, pause_until_over, &p), 0);
     for (unsigned i = 0; i < ROUNDS; i++) {
+        pthread_t thread;
         begin_shared(NULL);
-        end(&shared);
+        pp_pausables_stop();
+        ends = false;
+        assert_int_equal(pthread_create(&thread, NULL, end_shared, NULL), 0);
+        __atomic_store_n(&ends, true, __ATOMIC_RELEASE);
+        for (volatile unsigned n = 0; n < i * STEP; n++) {
+        }
+        pp_pausables_go_on();
+        pthread_join(thread, NULL);
         assert_int_equal(pp_pausables_count(), 0);
     }
-    __atomic_store_n(&p.is_over, true, __ATOMIC_RELEASE);
-    pthread_join(p.thread, NULL);
 }
 
 static void *rest(void *of_over)
@@ -329,7 +325,7 @@ int main(void)
         cmocka_unit_test(what_ends_in_a_pause_is_lost_once),
         cmocka_unit_test(a_thread_that_does_not_stop_goes_on),
         cmocka_unit_test(several_threads_may_pause_at_once),
-        cmocka_unit_test(a_thread_may_end_while_another_one_pauses_it),
+        cmocka_unit_test(a_thread_may_end_while_its_pause_does),
         cmocka_unit_test(the_end_waits_for_no_thread_that_has_the_same_id),
         cmocka_unit_test(threads_come_back_to_the_table_of_the_program), /* last: for good */
     };
