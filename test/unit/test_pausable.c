@@ -214,10 +214,11 @@ static void several_threads_may_pause_at_once(void **state)
     end(&counters[1]);
 }
 
-static bool ends;
+static bool is_ready, ends;
 
 static void *end_shared(void *unused)
 {
+    __atomic_store_n(&is_ready, true, __ATOMIC_RELEASE);
     while (!__atomic_load_n(&ends, __ATOMIC_ACQUIRE)) {
     }
     end(&shared);
@@ -233,8 +234,11 @@ static void a_thread_may_end_while_its_pause_does(void **state)
         pthread_t thread;
         begin_shared(NULL);
         pp_pausables_stop();
-        ends = false;
+        is_ready = ends = false;
         assert_int_equal(pthread_create(&thread, NULL, end_shared, NULL), 0);
+        while (!__atomic_load_n(&is_ready, __ATOMIC_ACQUIRE)) {
+            sched_yield();
+        }
         __atomic_store_n(&ends, true, __ATOMIC_RELEASE);
         for (volatile unsigned n = 0; n < i * STEP; n++) {
         }
