@@ -43,10 +43,21 @@ typedef struct extent {
     const char *name;
 } extent;
 
-/* The functions of one mapping. */
+/* A file of the profile, in all processes. */
+typedef struct sampled_file {
+    cp_string name, build_id;
+    int64_t samples;
+    int64_t placed; /* of these, samples in lines of the source code */
+    int error;      /* of reading its debug information */
+} sampled_file;
+
+/* The functions of one mapping, and the files of all. */
 typedef struct collector {
     const cp_report *report;
     cp_code *code;
+    sampled_file *files;
+    size_t file_count;
+    int64_t samples; /* in files or not */
     uint32_t mapping;
     const leaf *leaves; /* of the mapping, by address */
     size_t leaf_count;
@@ -56,6 +67,7 @@ typedef struct collector {
     size_t extent_count, extent_room;
     uint64_t *addresses; /* BATCH of them */
     uint64_t entry;      /* of the current function */
+    int64_t placed;      /* samples in lines of the source code */
     size_t next_leaf;
 } collector;
 
@@ -340,6 +352,7 @@ static void take_byte(void *context, const pprof_dwarf_place *place)
     cp_code_part *part = part_of(c->code, function, place_in(&place->functions[0]));
     part->samples += samples;
     part->bytes++;
+    c->placed += samples;
     take_calls(c, part, address);
 }
 
@@ -397,15 +410,41 @@ static int collect_mapping(collector *c)
     return error;
 }
 
-/* Returns what finding lines returned for the mapping with most of the samples, the largest. */
-static int collect_all(collector *c, uint32_t *largest)
+/* ---- files ---- */
+
+static sampled_file *file_of(collector *c)
+{
+    const cp_mapping *mapping = &c->report->profile->mappings[c->mapping];
+    size_t i = 0;
+
+    while (i < c->file_count &&
+           (c->files[i].name != mapping->file || c->files[i].build_id != mapping->build_id)) {
+        i++;
+    }
+    if (i == c->file_count) {
+        c->files[c->file_count++] =
+            (sampled_file){.name = mapping->file, .build_id = mapping->build_id};
+    }
+    return &c->files[i];
+}
+
+static void collect_file(collector *c, int64_t samples)
+{
+    sampled_file *file = file_of(c);
+
+    c->placed = 0;
+    int error = collect_mapping(c);
+    file->error = error ? error : file->error;
+    file->samples += samples;
+    file->placed += c->placed;
+}
+
+static void collect_all(collector *c)
 {
     size_t frames = frames_of(c->report->profile);
     leaf *leaves = cp_heap_alloc(frames + 1, sizeof *leaves);
     call *calls = cp_heap_alloc(frames + 1, sizeof *calls);
     size_t count = list_leaves(c->report, leaves);
-    int64_t most = 0;
-    int why = 0;
 
     c->calls = calls;
     c->call_count = list_calls(c->report, calls);
@@ -421,16 +460,13 @@ static int collect_all(collector *c, uint32_t *largest)
         for (; c->call_count && c->calls->mapping < c->mapping; c->calls++) {
             c->call_count--;
         }
-        int error = c->mapping == CP_NO_MAPPING ? -ENODATA : collect_mapping(c);
-        if (c->mapping != CP_NO_MAPPING && sum > most) {
-            most = sum;
-            *largest = c->mapping;
-            why = error;
+        c->samples += sum;
+        if (c->mapping != CP_NO_MAPPING) {
+            collect_file(c, sum);
         }
     }
     free(calls);
     free(leaves);
-    return why;
 }
 
 static int by_samples(const void *left, const void *right)
@@ -448,7 +484,7 @@ static const char *reason(int error, const char *file)
 {
     switch (error) {
     case 0:
-        return "its debug information has no lines of the functions that were sampled";
+        return "its debug information has no lines of that code";
     case -ENOENT:
         return access(file, F_OK) == 0 ? "it has no debug information (compile it with -g)"
                                        : "the file is not here, nor its debug information";
@@ -496,9 +532,67 @@ int cp_code_check(const cp_report *report, cp_error *error)
     return 0;
 }
 
+static int percent(const collector *c, int64_t samples)
+{
+    return (int)(100.0 * (double)samples / (double)c->samples + 0.5);
+}
+
+static int refuse(const collector *c, const sampled_file *file, cp_error *error)
+{
+    const char *name = cp_profile_text(c->report->profile, file->name);
+
+    return cp_fail(error, "%.300s, which has %d %% of the samples: %s", name,
+                   percent(c, file->samples), reason(file->error, name));
+}
+
+/* Says how many samples are left out, and why those of the file that has most of these. */
+static void complain(const collector *c, const sampled_file *file, int64_t placed)
+{
+    const char *name = cp_profile_text(c->report->profile, file->name);
+
+    if (percent(c, c->samples - placed) > 0) {
+        cp_complain("%d %% of the samples are left out, %d %% in %.300s: %s",
+                    percent(c, c->samples - placed), percent(c, file->samples - file->placed), name,
+                    reason(file->error, name));
+    }
+}
+
+/* Whether a compiler can use what was found. A file of another build is not left out if it has more samples than there
+ * are in lines: the profile is of it. */
+static int judge(const collector *c, cp_error *error)
+{
+    const sampled_file *largest = NULL, *stale = NULL, *lost = NULL;
+    int64_t placed = 0;
+
+    for (size_t i = 0; i < c->file_count; i++) {
+        const sampled_file *file = &c->files[i];
+
+        placed += file->placed;
+        if (file->samples > (largest ? largest->samples : 0)) {
+            largest = file;
+        }
+        if (file->error == -ESTALE && file->samples > (stale ? stale->samples : 0)) {
+            stale = file;
+        }
+        if (!lost || file->samples - file->placed > lost->samples - lost->placed) {
+            lost = file;
+        }
+    }
+    if (!largest) {
+        return cp_fail(error, "expected samples with addresses in files, found none");
+    }
+    if (stale && stale->samples > placed) {
+        return refuse(c, stale, error);
+    }
+    if (!placed) {
+        return refuse(c, largest, error);
+    }
+    complain(c, lost, placed);
+    return 0;
+}
+
 int cp_code_collect(const cp_report *report, cp_code *code, cp_error *error)
 {
-    const cp_profile *profile = report->profile;
     collector c = {.report = report, .code = code};
 
     memset(code, 0, sizeof *code);
@@ -507,20 +601,15 @@ int cp_code_collect(const cp_report *report, cp_code *code, cp_error *error)
         return -1;
     }
     c.addresses = cp_heap_alloc(BATCH, sizeof *c.addresses);
-    uint32_t largest = CP_NO_MAPPING;
-    int why = collect_all(&c, &largest);
-    free(c.addresses);
+    c.files = cp_heap_alloc(report->profile->mapping_count + 1, sizeof *c.files);
+    collect_all(&c);
     if (code->count) {
         qsort(code->functions, code->count, sizeof(cp_code_function *), by_samples);
     }
-    if (largest == CP_NO_MAPPING) {
-        return cp_fail(error, "expected samples with addresses in files, found none");
-    }
-    if (why != 0 || !code->count || !code->functions[0]->samples) {
-        const char *file = cp_profile_text(profile, profile->mappings[largest].file);
-        return cp_fail(error, "%.300s, which has most of the samples: %s", file, reason(why, file));
-    }
-    return 0;
+    int status = judge(&c, error);
+    free(c.addresses);
+    free(c.files);
+    return status;
 }
 
 void cp_code_release(cp_code *code)

@@ -72,8 +72,8 @@ uint32_t cp_code_count_type(const cp_report *report);
 /* Returns 0, or -1 with a sentence if the samples do not say where a processor was. */
 int cp_code_check(const cp_report *report, cp_error *error);
 
-/* Counts the report's samples. Returns 0, or -1 with a sentence if the file with most of
- * the samples has no debug information, or is of another build. */
+/* Counts the report's samples that are in lines of the source code, and says how many are not. Returns 0, or -1 with a
+ * sentence if none are, or if a file of another build has more. */
 int cp_code_collect(const cp_report *report, cp_code *code, cp_error *error);
 void cp_code_release(cp_code *code);
 

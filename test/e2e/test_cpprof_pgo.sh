@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # test_cpprof_pgo.sh: `cpprof convert -o FILE.afdo-text` writes which lines run how often, relative to their functions, also those of
-# inlined functions, and what they call; clang takes it; it is refused where the program is another build, has no debug information, or
-# the profile is of something else.
+# inlined functions, and what they call; clang takes it; it is refused where the program is another build, nothing that was sampled has
+# debug information, or the profile is of something else; it says which samples are left out.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 # shellcheck source=test/e2e/pgo.sh
@@ -69,7 +69,7 @@ build
 "$cpprof" record -e cpu --no-subprocesses -o prof.pb.gz -- ./program >/dev/null 2>&1 || fail "record"
 refuses "no debug information" "no debug information (compile it with -g)"
 mv program gone
-refuses "no program" "program, which has most of the samples: the file is not here"
+refuses "no program" "of the samples: the file is not here"
 mv gone program
 
 # The part that runs has no lines; its caller, which is on the stacks, has.
@@ -92,7 +92,28 @@ int main(void)
 EOF
 { cc -O2 -c hot.c && cc -O2 -g -o program caller.c hot.o; } || fail "cc caller.c"
 "$cpprof" record -e cpu --no-subprocesses -o prof.pb.gz -- ./program >/dev/null 2>&1 || fail "record"
-refuses "no lines of the part that runs" "program, which has most of the samples: its debug information has no lines"
+refuses "no lines of the part that runs" "of the samples: its debug information has no lines"
+
+# Most of the samples are in a library without debug information.
+cat >part.c <<'EOF'
+long hot(long n);
+int main(void)
+{
+    volatile long sum = 0;
+    for (long i = 0; i < 100000000; i++) {
+        sum += i;
+    }
+    return hot(400000000) == 1;
+}
+EOF
+{ cc -O2 -shared -fPIC -o libhot.so hot.c && cc -O2 -g -o program part.c -L. -lhot -Wl,-rpath,"$PWD"; } || fail "cc part.c"
+"$cpprof" record -e cpu --no-subprocesses -o prof.pb.gz -- ./program >/dev/null 2>&1 || fail "record with a library"
+"$cpprof" convert -o part.afdo-text prof.pb.gz 2>err || fail "convert with a library: $(cat err)"
+grep -Eq '^cpprof: [0-9]+ % of the samples are left out, [0-9]+ % in .*/libhot.so: it has no debug information' err || fail "libhot.so: $(cat err)"
+grep -Eq '^main:[1-9]' part.afdo-text || fail "no main() beside a library: $(cat part.afdo-text)"
+! grep -q '^hot:' part.afdo-text || fail "hot() has no lines: $(cat part.afdo-text)"
+cc -O1 -shared -fPIC -o libhot.so hot.c || fail "cc -O1 hot.c"
+refuses "another build of the library with most of the samples" "of the samples: the file is of another build"
 
 "$cpprof" record -e heap --no-subprocesses -o prof.pb.gz -- ./program >/dev/null 2>&1 || fail "record -e heap"
 refuses "a heap profile" "expected a CPU profile, found one of space"
