@@ -52,6 +52,42 @@ if command -v clang >/dev/null; then
     grep -q '^often:' clang.afdo-text || fail "no often() of clang's: $(cat clang.afdo-text)"
     clang -O2 -g -fprofile-sample-use=clang.afdo-text -S -emit-llvm -o program.ll program.c 2>err || fail "clang: $(cat err)"
     grep -q 'function_entry_count' program.ll || fail "clang takes nothing from the profile"
+
+    # A call through a pointer in tail position: the profiled build has it as a call.
+    cat >tail.c <<'EOF'
+struct methods { unsigned (*turn)(unsigned); };
+
+__attribute__((noinline)) static unsigned turn(unsigned x)
+{
+    for (int i = 0; i < 8; i++) {
+        x = x * 31 + 7;
+        __asm__ volatile("" : "+r"(x));
+    }
+    return x;
+}
+
+static const struct methods only = {turn};
+static const struct methods *volatile methods = &only;
+
+__attribute__((noinline)) static unsigned by_pointer(unsigned x)
+{
+    return methods->turn(x);
+}
+
+int main(void)
+{
+    unsigned x = 1;
+    for (unsigned i = 0; i < 50000000; i++) {
+        x = by_pointer(x);
+    }
+    return x == 1;
+}
+EOF
+    clang -O2 -g -fdebug-info-for-profiling -fno-optimize-sibling-calls -o tail tail.c || fail "clang tail.c"
+    "$cpprof" record -e cpu --no-subprocesses -o tail.pb.gz -- ./tail >/dev/null 2>&1 || fail "record ./tail"
+    "$cpprof" convert -o tail.afdo-text tail.pb.gz 2>err || fail "convert ./tail: $(cat err)"
+    clang -O2 -g -fprofile-sample-use=tail.afdo-text -mllvm -sample-profile-use-profi -Rpass=pgo-icall-prom -c tail.c 2>err || fail "clang tail.c: $(cat err)"
+    grep -q 'Promote indirect call to turn ' err || fail "the call of turn() stays indirect: $(cat err tail.afdo-text)"
     build -g
 fi
 

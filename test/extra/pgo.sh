@@ -113,9 +113,10 @@ for name in "$@"; do
     # shellcheck disable=SC2086 # flags are words
     {
         build "$name" "$name.plain" $debug
+        build "$name" "$name.profiled" $debug -fno-optimize-sibling-calls
         for i in 1 2 3 4 5 6 7 8 9 10; do
             run "$name" "$BUILD/bin/cpprof" record -F 5000 --engine perf --no-subprocesses -o "$WORK/$name.$i.pb.gz" -- \
-                "$WORK/$name.plain" 2>/dev/null
+                "$WORK/$name.profiled" 2>/dev/null
         done
         "$BUILD/bin/cpprof" merge -o "$WORK/$name.pb.gz" "$WORK/$name".[0-9]*.pb.gz
         "$BUILD/bin/cpprof" convert -o "$WORK/$name.afdo-text" "$WORK/$name.pb.gz"
