@@ -463,9 +463,10 @@ static void end_comment(pp_profile *profile, const char **list, pp_text *text, p
 
 static void say_sum(const pp_memory_reading *reading, pp_text *text)
 {
-    uint64_t owned = 0;
+    uint64_t shared = 0;
     for (size_t i = 0; i < reading->resident.areas.count; i++) {
-        owned += reading->resident.areas.list[i].owned;
+        const pp_smaps_area *area = &reading->resident.areas.list[i];
+        shared += area->resident > area->owned ? area->resident - area->owned : 0;
     }
     add_bytes(text, (double)reading->resident.sum);
     pp_text_add(text, " are resident (VmRSS ");
@@ -473,7 +474,7 @@ static void say_sum(const pp_memory_reading *reading, pp_text *text)
     pp_text_add(text, ", at most ");
     add_bytes(text, (double)reading->before.peak);
     pp_text_add(text, " so far); ");
-    add_bytes(text, (double)(reading->resident.sum - owned));
+    add_bytes(text, (double)shared);
     pp_text_add(text, " of it is shared with other processes");
 }
 
