@@ -70,14 +70,16 @@ PP_RAW_MEMORY bool pp_copies_find(uintptr_t at, size_t most, uint64_t epoch, pp_
 
 PP_RAW_MEMORY void pp_copies_keep(uintptr_t begin, uint64_t epoch, const pp_chunk *chunk)
 {
-    slot *s = slot_of(begin);
-    uint32_t sequence = __atomic_load_n(&s->sequence, __ATOMIC_RELAXED);
     __atomic_store_n(&was_used, true, __ATOMIC_RELAXED);
     __atomic_thread_fence(
         __ATOMIC_ACQUIRE); /* the chunk was copied before the epoch is read here */
-    if (pp_loader_epoch() != epoch || (sequence & 1) ||
-        !__atomic_compare_exchange_n(&s->sequence, &sequence, sequence + 1, false, __ATOMIC_ACQ_REL,
-                                     __ATOMIC_RELAXED)) {
+    if (pp_loader_epoch() != epoch) {
+        return;
+    }
+    slot *s = slot_of(begin);
+    uint32_t sequence = __atomic_load_n(&s->sequence, __ATOMIC_RELAXED);
+    if ((sequence & 1) || !__atomic_compare_exchange_n(&s->sequence, &sequence, sequence + 1, false,
+                                                       __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
         return;
     }
     __atomic_thread_fence(__ATOMIC_RELEASE);

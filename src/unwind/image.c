@@ -15,9 +15,10 @@
 enum { ENTRY_BYTES = 96 };
 
 /* Makes `chunk` hold the byte at `at`, which is within a removable image. Of a chunk that was kept, the
- * bytes from `from` on, which is not above `at`, are enough, `most` of them. */
-PP_COLD_PATH static bool load(const pp_image *image, pp_chunk *chunk, uintptr_t at, uintptr_t from,
-                              size_t most)
+ * bytes from `from` on, which is not above `at`, are enough, `most` of them. Inline: it is called where the
+ * walk is deepest, on the stack that a sample interrupts. */
+static inline __attribute__((always_inline)) bool load(const pp_image *image, pp_chunk *chunk,
+                                                       uintptr_t at, uintptr_t from, size_t most)
 {
     uintptr_t begin = pp_chunk_begin(at);
     if (image->keep && pp_copies_find(from, most, image->epoch, chunk)) {
@@ -89,8 +90,8 @@ bool pp_cursor_refill(pp_cursor *cursor)
 uint64_t pp_cursor_fixed(pp_cursor *cursor, unsigned size)
 {
     uint64_t value = 0;
-    for (unsigned i = 0; i < size; i++) {
-        value |= (uint64_t)pp_cursor_u8(cursor) << (8 * i);
+    for (unsigned shift = 0; shift < 8 * size; shift += 8) {
+        value |= (uint64_t)pp_cursor_u8(cursor) << shift;
     }
     return value;
 }
