@@ -108,14 +108,14 @@ static bool attend(pp_worker *w)
     while (is_in(w, WAITS)) {
         uint32_t heard = pp_doorbell_heard(&w->bell);
         uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+        if (pp_pausables_pause()) {
+            return false;
+        }
         if (is_alone(w, now_ns)) {
             if (!is_once(w)) {
                 return true;
             }
             now_ns = w->next_ns;
-        }
-        if (pp_pausables_pause()) {
-            return false;
         }
         if (has_to_hurry(w)) {
             uint64_t sooner_ns = next_after(w, now_ns);

@@ -158,12 +158,16 @@ static void faults_have_a_stack(void **state)
 {
     (void)state;
     stack_t in_child = {.ss_flags = SS_DISABLE};
-    stack_t in_caller;
+    stack_t before;
+    stack_t after;
+    assert_int_equal(sigaltstack(NULL, &before), 0);
     assert_true(pp_beside(note_stack_for_signals, &in_child));
     assert_int_equal(in_child.ss_flags, 0);
     assert_true(in_child.ss_size >= (size_t)MINSIGSTKSZ);
-    assert_int_equal(sigaltstack(NULL, &in_caller), 0);
-    assert_int_equal(in_caller.ss_flags, SS_DISABLE);
+    assert_ptr_not_equal(in_child.ss_sp, before.ss_sp);
+    assert_int_equal(sigaltstack(NULL, &after), 0);
+    assert_ptr_equal(after.ss_sp, before.ss_sp);
+    assert_int_equal(after.ss_flags, before.ss_flags);
 }
 
 static void open_null(void *of_reading)
