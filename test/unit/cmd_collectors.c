@@ -411,12 +411,11 @@ static void answer_request(const char *request)
         answer_status();
     } else if (strncmp(request, "GET /debug/pprof/profile?now=1 ", 31) == 0) {
         answer_profile(CP_KIND_CPU);
-    } else if (strncmp(request, "GET /debug/pprof/heap ", 22) == 0) {
+    } else if (strncmp(request, "GET /debug/pprof/heap ", 22) == 0 ||
+               strncmp(request, "GET /debug/pprof/%61%2E%62%2F%63 ", 33) == 0) {
         answer_profile(CP_KIND_HEAP);
     } else if (strncmp(request, "GET /debug/pprof/mutex ", 23) == 0) {
         answer_profile(CP_KIND_MUTEX);
-    } else if (strncmp(request, "GET /debug/pprof/%61%2E%62%2F%63 ", 33) == 0) {
-        answer_profile(CP_KIND_HEAP);
     } else {
         fail_msg("asked for %s", request);
     }

@@ -12,7 +12,9 @@
 
 /* A handler runs where the code under test orders stores for handlers: between two of them. */
 static void interrupt(void);
+/* NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the compiler's name */
 #define __atomic_signal_fence(order) interrupt()
+/* NOLINTNEXTLINE(bugprone-suspicious-include): with a handler in it */
 #include "kinds/contention/contended.c"
 
 enum { OBJECT = 0x6100, LEAST_STEPS = 3 * 4 * 2 /* functions, stores, fences */, MOST_STEPS = 100 };

@@ -16,11 +16,13 @@
 /* Another thread may run just then. */
 static void give_to_another(pp_label_cell *cell);
 #define pp_label_cell_give(cell) give_to_another(cell)
+/* NOLINTNEXTLINE(bugprone-suspicious-include): with another thread in it */
 #include "kinds/heap/heap_buckets.c"
 #undef pp_label_cell_give
 
 static void fork_and_unmap(void *memory, size_t bytes);
 #define pp_memory_unmap(memory, bytes) fork_and_unmap(memory, bytes)
+/* NOLINTNEXTLINE(bugprone-suspicious-include): with another thread in it */
 #include "kinds/heap/heap_peak.c"
 #undef pp_memory_unmap
 

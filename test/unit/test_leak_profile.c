@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+/* NOLINTNEXTLINE(bugprone-suspicious-include): for what is static there */
 #include "kinds/heap/leak_profile.c"
 
 static pp_heap_block block_of(uintptr_t pc)

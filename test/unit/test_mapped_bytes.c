@@ -21,6 +21,7 @@ static void *move_and_fork(void *memory, size_t size, size_t new_size, int flags
 
 #define munmap unmap_and_fork
 #define mremap move_and_fork
+/* NOLINTNEXTLINE(bugprone-suspicious-include): with other calls of the kernel */
 #include "../../http/mapped_bytes.c"
 #undef munmap
 #undef mremap

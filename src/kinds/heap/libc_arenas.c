@@ -105,7 +105,7 @@ static bool is_heap(const finder *f, uintptr_t start, heap_info *info)
 static uint64_t arena_number(finder *f, uint64_t state)
 {
     uint64_t others = f->found->arenas - PP_LIBC_MAIN_ARENA;
-    for (uint64_t i = 0; i < others; i++) {
+    for (uint64_t i = 0; f->states != NULL && i < others; i++) {
         if (f->states[i] == state) {
             return PP_LIBC_MAIN_ARENA + 1 + i;
         }
