@@ -39,7 +39,7 @@ static void *grown(pp_arena *arena, const void *old, size_t count, size_t *capac
 {
     size_t larger = *capacity > 0 ? 2 * *capacity : 64;
     void *list = pp_arena_array(arena, larger, size);
-    if (list != NULL && count > 0) {
+    if (list != NULL && old != NULL) {
         memcpy(list, old, count * size);
     }
     *capacity = list != NULL ? larger : *capacity;
@@ -110,7 +110,7 @@ static uint64_t arena_number(finder *f, uint64_t state)
             return PP_LIBC_MAIN_ARENA + 1 + i;
         }
     }
-    if (others == f->states_capacity) {
+    if (f->states == NULL || others == f->states_capacity) {
         void *list = grown(f->arena, f->states, others, &f->states_capacity, sizeof *f->states);
         if (list == NULL) {
             return 0;
