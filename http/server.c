@@ -392,11 +392,9 @@ static bool is_intact(server *s)
     return true;
 }
 
-/* Whether the thread is alone is asked last: that takes another thread. */
 static bool goes_on(server *s)
 {
-    return !__atomic_load_n(&s->stops, __ATOMIC_ACQUIRE) && is_intact(s) &&
-           (pprof_http_door_5.pauses() || !pprof_http_door_5.is_alone());
+    return !__atomic_load_n(&s->stops, __ATOMIC_ACQUIRE) && is_intact(s);
 }
 
 /* True: it is over. False: it has to pause. */
@@ -405,6 +403,9 @@ static bool serve(server *s)
     while (goes_on(s)) {
         if (pprof_http_door_5.pauses()) {
             return s->is_apart && park(s) != 0;
+        }
+        if (pprof_http_door_5.is_alone()) { /* last: it takes another thread to see that */
+            break;
         }
         run_round(s);
     }
