@@ -77,7 +77,7 @@ if find_postgres && command -v psql >/dev/null; then
     prepare_postgres socket
     library=$(for_everybody "$library")
     for_everybody "$BUILD/lib/libpprof-http.so.0" >copied
-    as env LIBPPROF=heap,control,subprocesses LD_PRELOAD="$library" \
+    as env LIBPPROF=heap:64k,control,subprocesses LD_PRELOAD="$library" \
         "$postgres/postgres" -D "$work/data" -k "$work/socket" -c listen_addresses= -c fsync=off -c shared_buffers=64MB >log 2>&1 &
     server=$!
     started="$started $server"
