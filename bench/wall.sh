@@ -7,9 +7,10 @@
 #   idle_1000        CPU time of the process over a bare one, in percent of one processor
 #   idle_1000_first  the same of the first 2.5 seconds, in milliseconds: the first look takes all stacks
 #   total_N          the time of N threads in the profile over the time that they lived
-#   redis_get        requests in a second over those of a bare server that runs beside it; the median of pairs:
+#   redis_get        requests in a second over those of a bare server that runs beside it, before and after; the median:
 #   nginx_get        redis-benchmark; wrk and a worker that serves a small file; pgbench and postgres with all its
-#   postgres_select  processes
+#   postgres_select  processes. NAME_control: those of the bare server after over those before, which is this machine's noise;
+#                    NAME_looks: CPU time of the library's threads meanwhile, in percent of all processors
 
 set -eu
 
@@ -89,18 +90,34 @@ wait_for() {
     done
 }
 
+# looked_ns: CPU time of the library's threads that live.
+looked_ns() {
+    for comm in $(grep -lx 'libpprof.*' /proc/[0-9]*/task/*/comm 2>/dev/null); do
+        cat "${comm%comm}schedstat" 2>/dev/null || true
+    done | awk '{ sum += $1 } END { printf "%.0f\n", sum }'
+}
+
 # compare NAME: NAME_rate prints the requests in a second of one of the two.
 compare() {
     pair=0
     while [ $pair -lt $pairs ]; do
-        echo "$("$1_rate" bare) $("$1_rate" wall)"
+        echo "$("$1_rate" bare) $("$1_rate" wall) $("$1_rate" bare)"
         pair=$((pair + 1))
     done >"$WORK/$1"
+    "$1_rate" wall >"$WORK/$1.last" &
+    sleep 0.4 # its connections are there
+    before=$(looked_ns)
+    sleep 0.5
+    awk -v name="$1" -v ns="$(($(looked_ns) - before))" -v processors="$(nproc)" \
+        'BEGIN { printf "wall.%s_looks.pprof %.3f %%\n", name, ns / 5e6 / processors }'
+    wait $!
     stop
     # shellcheck disable=SC2016 # awk's $
     awk -v name="$1" "$(cat "$(dirname "$0")/statistics.awk")"'
-        { list[NR] = $2 / $1 }
+        { list[NR] = 2 * $2 / ($1 + $3); control[NR] = $3 / $1 }
         END {
+            middle = median(control, NR)
+            printf "wall.%s_control.pprof %.4f x # %.4f .. %.4f\n", name, middle, control[int(NR / 4) + 1], control[NR - int(NR / 4)]
             middle = median(list, NR)
             printf "wall.%s.pprof %.4f x # %.4f .. %.4f\n", name, middle, list[int(NR / 4) + 1], list[NR - int(NR / 4)]
         }' "$WORK/$1"

@@ -98,7 +98,8 @@ size_t pp_memory_list_pages(struct iovec *pages, size_t capacity, uintptr_t from
     return count;
 }
 
-/* One element is faster by far than one for each page, but may be copied in part or not at all. */
+/* One element is faster by far than one for each page, but may be copied in part or not at all: at the end of a
+ * mapping, which a stack seldom comes near. */
 static bool copy_whole(void *to, uintptr_t from, size_t size)
 {
     struct iovec local = {to, size};
@@ -110,7 +111,7 @@ static bool copy_whole(void *to, uintptr_t from, size_t size)
 static size_t copy_part(void *to, uintptr_t from, size_t size)
 {
     size_t copied = 0;
-    if (size > (size_t)PART_PAGES * PAGE && copy_whole(to, from, size)) {
+    if (copy_whole(to, from, size)) {
         return size;
     }
     while (copied < size) {

@@ -33,6 +33,7 @@
 
 enum {
     SLACK = 64,               /* for threads that begin while these are listed */
+    LITTLE_SLACK = 8,         /* where these have begun before */
     LOOKS = 3,                /* at a thread that wakes up during each look */
     PATIENCE_NS = 50000000,   /* for all answers together */
     STARVED_NS = 2000000000,  /* for threads that get no processor on which they could answer */
@@ -70,7 +71,7 @@ typedef struct work {
 
 static int read_records(work *w)
 {
-    size_t capacity = pp_thread_table_count() + SLACK;
+    size_t capacity = pp_thread_table_count() + (w->wish->only != NULL ? LITTLE_SLACK : SLACK);
     w->records = pp_arena_array_filled(w->arena, capacity, sizeof *w->records);
     w->from = pp_arena_array(w->arena, capacity, sizeof(pp_thread_record *));
     w->by_tid = pp_arena_array_filled(w->arena, 2 * capacity, sizeof *w->by_tid);

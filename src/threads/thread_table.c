@@ -25,6 +25,7 @@ enum {
 
 static struct {
     uint64_t taken[WORDS];
+    size_t words;                        /* of `taken`; beyond them no record was ever taken */
     size_t ours;                         /* the number of records of libpprof's own threads */
     uint64_t added;                      /* the number of times that a record was shown */
     pp_thread_record *ending[ENDING];    /* a ring */
@@ -58,6 +59,24 @@ static pp_thread_record *record_at(size_t index)
     return fresh + index % CHUNK;
 }
 
+/* Other threads see the record after this. */
+static void cover(size_t index)
+{
+    size_t needed = index / PP_BITMAP_WORD + 1;
+    size_t words = __atomic_load_n(&table.words, __ATOMIC_RELAXED);
+    while (words < needed && !__atomic_compare_exchange_n(&table.words, &words, needed, false,
+                                                          __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+    }
+}
+
+/* The first record from `index` on that is taken. False: there is none. */
+static bool find_taken(size_t *index)
+{
+    size_t words = __atomic_load_n(&table.words, __ATOMIC_ACQUIRE);
+    *index = pp_bitmap_next(table.taken, words, *index);
+    return *index < words * PP_BITMAP_WORD;
+}
+
 /*
  * Write and read a field of a record. One thread writes while others may read: the serial becomes
  * even before any field changes, and a reader checks it again after it has read all fields.
@@ -81,6 +100,7 @@ pp_thread_record *pp_thread_table_add(const pp_thread_record *content)
         }
         return NULL;
     }
+    cover((size_t)index);
     SHOW(r->tid, content->tid);
     SHOW(r->creator, content->creator);
     SHOW(r->ours, content->ours);
@@ -183,8 +203,7 @@ static bool copy_record(const pp_thread_record *r, pp_thread_record *copy)
 size_t pp_thread_table_read(pp_thread_record *copies, pp_thread_record **from, size_t capacity)
 {
     size_t count = 0;
-    for (size_t i = 0; count < capacity && (i = pp_bitmap_next(table.taken, WORDS, i)) < RECORDS;
-         i++) {
+    for (size_t i = 0; count < capacity && find_taken(&i); i++) {
         pp_thread_record *chunk = chunk_at(i);
         if (chunk != NULL && copy_record(chunk + i % CHUNK, &copies[count])) {
             if (from != NULL) {
@@ -199,7 +218,7 @@ size_t pp_thread_table_read(pp_thread_record *copies, pp_thread_record **from, s
 size_t pp_thread_table_count(void)
 {
     size_t count = 0;
-    for (size_t i = 0; (i = pp_bitmap_next(table.taken, WORDS, i)) < RECORDS; i++) {
+    for (size_t i = 0; find_taken(&i); i++) {
         count++;
     }
     return count;
@@ -226,7 +245,7 @@ bool pp_thread_table_look(pp_thread_record *record, const pp_thread_record *copy
 void pp_thread_table_after_fork_in_child(pp_thread_record *mine, int tid)
 {
     memset(table.ending, 0, sizeof table.ending);
-    for (size_t i = 0; (i = pp_bitmap_next(table.taken, WORDS, i)) < RECORDS; i++) {
+    for (size_t i = 0; find_taken(&i); i++) {
         pp_thread_record *chunk = chunks[i / CHUNK];
         pp_thread_record *r = chunk != NULL ? chunk + i % CHUNK : NULL;
         if (r == NULL) {

@@ -99,9 +99,11 @@ static struct {
     uint32_t used;           /* accounts that were ever given out */
     uint32_t free_list;
     uint32_t chains[CHAINS];
-    uint32_t taken; /* accounts that are not free */
-    uint32_t look;  /* number of the current one; those that a rest takes the place of count */
-    bool all_quiet; /* at the last look */
+    uint32_t taken;   /* accounts that are not free */
+    uint32_t look;    /* number of the current one; those that a rest takes the place of count */
+    bool all_quiet;   /* at the last look */
+    uint32_t counted; /* the look in which the kernel was last asked how many threads there are */
+    bool knew_all;    /* then */
     pp_worker *looker;
     pp_wall_places places;
     uintptr_t *stack; /* STACK_BYTES, with the state in front */
@@ -371,7 +373,7 @@ int pp_wall_accounts_begin(bool may_ask, pp_worker *looker)
         .labels = pp_label_cells_new()};
     books.may_ask = may_ask;
     books.looker = looker;
-    books.all_quiet = false;
+    books.all_quiet = books.knew_all = false;
     books.stack = pp_memory_map(STACK_BYTES);
     books.open = books.places.counts != NULL && books.stack != NULL && have_room(0);
     if (!books.open) {
@@ -492,6 +494,17 @@ static bool has_moved(account *a, const visit *v, uint64_t read_ns)
     return !a->has_ended && (!has_stayed(a, v->cpu_ns, v->now_ns) || has_new_name(a, v));
 }
 
+/* Whether the kernel counts no thread that has no account. Most threads begin at a hook. As counting takes a tenth of a
+ * look, the others are found by one look of ROTATION. */
+static bool knows_all(bool everyone)
+{
+    if (everyone || !books.knew_all || books.look - books.counted >= ROTATION) {
+        books.counted = books.look;
+        books.knew_all = pp_tasks_count() == books.taken + pp_own_threads_count();
+    }
+    return books.knew_all;
+}
+
 bool pp_wall_list_moved(bool everyone, int folder, int *tids, size_t capacity, size_t *count)
 {
     visit visits[TURN];
@@ -519,7 +532,7 @@ bool pp_wall_list_moved(bool everyone, int folder, int *tids, size_t capacity, s
             all_quiet = all_quiet && (a->tid == 0 || a->has_ended || a->stays == QUIET);
         }
     }
-    bool all_known = pp_tasks_count() == books.taken + pp_own_threads_count();
+    bool all_known = knows_all(everyone);
     set_all_quiet(all_quiet && all_known && books.open);
     pp_lock_release(&books.lock);
     return all_known && fits;
