@@ -160,7 +160,7 @@ void pp_executed_before(pp_exec *exec)
     }
     /* The environment has `until`, if that is given. */
     uint64_t left_ns = pp_all.options.until_ns != 0 ? 0 : pp_moments_left_of_duration();
-    char *const *ours = pp_follow_exec_environment(exec->envp, left_ns);
+    char *const *ours = pp_follow_exec_environment(exec->envp, left_ns, &exec->composed);
     if (ours != NULL) {
         exec->envp = ours;
         pp_recorder_pass_on(true);
@@ -173,7 +173,6 @@ void pp_executed_after_failure(void)
     if (!follows_exec()) {
         return;
     }
-    pp_follow_exec_release();
     pp_recorder_pass_on(pp_all.options.subprocesses);
     pp_all_resume(pp_moments_left_of_duration());
     tell(PP_RECORDER_BEGINS, NULL);

@@ -67,9 +67,13 @@ static bool before(const void *real, pp_exec *exec)
     return owner;
 }
 
-static int after(bool owner, int result)
+/* Another thread may be about to execute a program, too, with an environment of its own. */
+static int after(bool owner, pp_exec *exec, int result)
 {
     if (owner) {
+        int saved_errno = errno;
+        pp_arena_release(&exec->composed);
+        errno = saved_errno;
         pp_samplers_tell(PP_THREAD_FAILED_TO_EXECUTE);
         pp_hook_tell_failed_exec();
     }
@@ -99,12 +103,13 @@ static int call_execve(void **slot, const char *name, const char *path, char *co
                        char *const envp[])
 {
     execve_function *real = (execve_function *)pp_real(slot, name);
-    pp_exec exec = {AT_FDCWD, path, slot == &real_functions.execvpe, envp};
+    pp_exec exec = {
+        .folder = AT_FDCWD, .path = path, .search = slot == &real_functions.execvpe, .envp = envp};
     bool owner = before((const void *)real, &exec);
     size_t words = room_to_leave_out(&exec);
     char *room[words + 1];
     leave_out(&exec, words, room);
-    return real == NULL ? missing() : after(owner, real(path, argv, exec.envp));
+    return real == NULL ? missing() : after(owner, &exec, real(path, argv, exec.envp));
 }
 
 __attribute__((visibility("default"))) int execve(const char *path, char *const argv[],
@@ -133,12 +138,12 @@ __attribute__((visibility("default"))) int execvp(const char *file, char *const 
 __attribute__((visibility("default"))) int fexecve(int fd, char *const argv[], char *const envp[])
 {
     fexecve_function *real = (fexecve_function *)pp_real(&real_functions.fexecve, "fexecve");
-    pp_exec exec = {fd, NULL, false, envp};
+    pp_exec exec = {.folder = fd, .envp = envp};
     bool owner = before((const void *)real, &exec);
     size_t words = room_to_leave_out(&exec);
     char *room[words + 1];
     leave_out(&exec, words, room);
-    return real == NULL ? missing() : after(owner, real(fd, argv, exec.envp));
+    return real == NULL ? missing() : after(owner, &exec, real(fd, argv, exec.envp));
 }
 
 /* Since glibc 2.34. */
@@ -146,12 +151,12 @@ __attribute__((visibility("default"))) int execveat(int fd, const char *path, ch
                                                     char *const envp[], int flags)
 {
     execveat_function *real = (execveat_function *)pp_real(&real_functions.execveat, "execveat");
-    pp_exec exec = {fd, path, false, envp};
+    pp_exec exec = {.folder = fd, .path = path, .envp = envp};
     bool owner = before((const void *)real, &exec);
     size_t words = room_to_leave_out(&exec);
     char *room[words + 1];
     leave_out(&exec, words, room);
-    return real == NULL ? missing() : after(owner, real(fd, path, argv, exec.envp, flags));
+    return real == NULL ? missing() : after(owner, &exec, real(fd, path, argv, exec.envp, flags));
 }
 
 /* ---- lists ---- */
@@ -244,7 +249,7 @@ __attribute__((visibility("default"))) int
 posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *file_actions,
             const posix_spawnattr_t *attrp, char *const argv[], char *const envp[])
 {
-    const pp_exec exec = {AT_FDCWD, path, false, envp};
+    const pp_exec exec = {.folder = AT_FDCWD, .path = path, .envp = envp};
     return call_spawn(&real_functions.posix_spawn, "posix_spawn", &exec, pid, file_actions, attrp,
                       argv);
 }
@@ -253,7 +258,7 @@ __attribute__((visibility("default"))) int
 posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *file_actions,
              const posix_spawnattr_t *attrp, char *const argv[], char *const envp[])
 {
-    const pp_exec exec = {AT_FDCWD, file, true, envp};
+    const pp_exec exec = {.folder = AT_FDCWD, .path = file, .search = true, .envp = envp};
     return call_spawn(&real_functions.posix_spawnp, "posix_spawnp", &exec, pid, file_actions, attrp,
                       argv);
 }

@@ -3,13 +3,11 @@
  * follow_exec.c: composes environments.
  *
  * Zone: NORMAL.
- * Locks: none; of two threads that call exec at once, one ends the process for the other.
  * Owns: the strings.
  * Tested by: e2e.cpprof_record_exec, e2e.torture_tools
  */
 #include "host/follow_exec.h"
 
-#include "base/arena.h"
 #include "base/text.h"
 #include "host/preload_list.h"
 #include "sys/log.h"
@@ -24,12 +22,11 @@ enum { MORE_ENTRIES = 3, MORE_OPTIONS_BYTES = 64 };
 static const uint64_t ns_per_ms = 1000000;
 
 static struct {
-    pp_arena kept; /* for ever */
-    pp_arena composed;
+    pp_arena kept;       /* for ever */
     const char *library; /* as LD_PRELOAD named it */
     const char *options;
     bool is_forgotten; /* there was no memory for them */
-} state = {.kept = PP_ARENA_INIT, .composed = PP_ARENA_INIT};
+} state = {.kept = PP_ARENA_INIT};
 
 static bool is_entry(const char *entry, const char *name)
 {
@@ -64,12 +61,12 @@ static char *append(char *to, const char *text)
 }
 
 /* "LD_PRELOAD=" and `list`, with this library in front if the list does not name it. */
-static char *compose_preload(const char *list)
+static char *compose_preload(const char *list, pp_arena *arena)
 {
     size_t length = 0;
     bool in_it = pp_preload_list_find(list, &length) != NULL;
-    char *text = pp_arena_alloc(&state.composed,
-                                sizeof preload_name + strlen(state.library) + strlen(list) + 2);
+    char *text =
+        pp_arena_alloc(arena, sizeof preload_name + strlen(state.library) + strlen(list) + 2);
     if (text != NULL) {
         char *at = append(text, preload_name);
         at = append(at, in_it ? "" : state.library);
@@ -80,13 +77,13 @@ static char *compose_preload(const char *list)
 }
 
 /* The options that the program itself has set go first: of two equal words the later one counts. */
-static char *compose_options(const char *theirs, uint64_t left_ns)
+static char *compose_options(const char *theirs, uint64_t left_ns, pp_arena *arena)
 {
     char digits[PP_DECIMAL_BYTES];
     bool same = strcmp(theirs, state.options) == 0;
     theirs = same ? "" : theirs;
-    char *text = pp_arena_alloc(&state.composed, sizeof options_name + strlen(theirs) +
-                                                     strlen(state.options) + MORE_OPTIONS_BYTES);
+    char *text = pp_arena_alloc(arena, sizeof options_name + strlen(theirs) +
+                                           strlen(state.options) + MORE_OPTIONS_BYTES);
     if (text != NULL) {
         char *at = append(text, options_name);
         at = append(at, theirs);
@@ -101,7 +98,7 @@ static char *compose_options(const char *theirs, uint64_t left_ns)
     return text;
 }
 
-char *const *pp_follow_exec_environment(char *const envp[], uint64_t left_ns)
+char *const *pp_follow_exec_environment(char *const envp[], uint64_t left_ns, pp_arena *arena)
 {
     size_t count = 0;
     size_t kept_entries = 0;
@@ -116,7 +113,7 @@ char *const *pp_follow_exec_environment(char *const envp[], uint64_t left_ns)
     while (envp != NULL && envp[count] != NULL) {
         count++;
     }
-    char **result = pp_arena_array(&state.composed, count + MORE_ENTRIES, sizeof *result);
+    char **result = pp_arena_array(arena, count + MORE_ENTRIES, sizeof *result);
     for (size_t i = 0; result != NULL && i < count; i++) {
         if (is_entry(envp[i], preload_name)) {
             list = envp[i] + sizeof preload_name - 1;
@@ -126,19 +123,14 @@ char *const *pp_follow_exec_environment(char *const envp[], uint64_t left_ns)
             result[kept_entries++] = envp[i];
         }
     }
-    char *preload = compose_preload(list);
-    char *ours = compose_options(theirs, left_ns);
+    char *preload = compose_preload(list, arena);
+    char *ours = compose_options(theirs, left_ns, arena);
     if (result == NULL || preload == NULL || ours == NULL) {
-        pp_follow_exec_release();
+        pp_arena_release(arena);
         say_no_memory();
         return NULL;
     }
     result[kept_entries++] = preload;
     result[kept_entries++] = ours;
     return result;
-}
-
-void pp_follow_exec_release(void)
-{
-    pp_arena_release(&state.composed);
 }

@@ -13,6 +13,8 @@
 #ifndef PP_HOST_FOLLOW_EXEC_H
 #define PP_HOST_FOLLOW_EXEC_H
 
+#include "base/arena.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,8 +24,7 @@ void pp_follow_exec_remember(void);
 
 /* Copies `envp`, and adds the library and its options. `left_ns`: the rest of the duration; 0:
  * there is no duration. NULL if there is no memory, or if the environment did not name the library.
- * The copy is valid until pp_follow_exec_release(). */
-char *const *pp_follow_exec_environment(char *const envp[], uint64_t left_ns);
-void pp_follow_exec_release(void);
+ * The copy is in `arena`, but for the entries that stay. */
+char *const *pp_follow_exec_environment(char *const envp[], uint64_t left_ns, pp_arena *arena);
 
 #endif

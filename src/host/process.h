@@ -14,6 +14,8 @@
 #ifndef PP_HOST_PROCESS_H
 #define PP_HOST_PROCESS_H
 
+#include "base/arena.h"
+
 #include <signal.h>
 #include <stdbool.h>
 
@@ -24,6 +26,8 @@ typedef struct pp_exec {
     const char *path;
     bool search; /* along PATH */
     char *const *envp;
+    pp_arena
+        composed; /* has `envp`, if the library composed it; released after the exec has failed */
 } pp_exec;
 
 /*

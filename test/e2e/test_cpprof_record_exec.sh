@@ -39,6 +39,10 @@ is_followed() {
     expect_equal "$1: what its children would inherit" "LD_PRELOAD= LIBPPROF=" "$(tail -n 2 out | tr '\n' ' ' | sed 's/ $//')"
 }
 
+# Each thread's exec has its own environment, also while another one's fails.
+"$cpprof" record --no-subprocesses -e heap -o together.pb.gz "$executes" together "$executes" >out 2>err || fail "together: $? $(cat err)"
+expect_equal "execs that failed otherwise" "strange: 0" "$(cat out)"
+
 execveat=execveat
 nm -D "$executes" | grep -qw execveat || execveat= # its libc has no such function
 for how in execve execv execvp execvpe execl execlp execle fexecve $execveat; do

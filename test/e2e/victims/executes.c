@@ -6,10 +6,14 @@
  *                                      exec function HOW with an environment that holds EXECUTED=1
  *                                      alone (where the function takes one); if that fails, works
  *                                      on in works_after()
+ *   executes together PROGRAM          two threads call exec with an argument that is too long, 300 times each; prints how often
+ *                                      that failed for another reason
  *   executes work                      is what may be executed: works_executed(); prints LD_PRELOAD
  *                                      and LIBPPROF of its environment, and EXECUTED
  */
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +91,34 @@ static int say(const char *name)
     return printf("%s=%s\n", name, value != NULL ? value : "");
 }
 
+static void *fail_often(void *program)
+{
+    enum { TIMES = 300, TOO_LONG = 1 << 20 };
+    char *words = malloc(TOO_LONG);
+    char *argv[] = {program, words, NULL};
+    long strange = 0;
+    memset(words, 'x', TOO_LONG);
+    words[TOO_LONG - 1] = '\0';
+    for (int i = 0; i < TIMES; i++) {
+        execve(program, argv, alone);
+        strange += errno != E2BIG;
+    }
+    free(words);
+    return (void *)strange;
+}
+
+static int execute_together(char *program)
+{
+    pthread_t other;
+    void *strange = NULL;
+    if (pthread_create(&other, NULL, fail_often, program) != 0)
+        return 1;
+    long mine = (long)fail_often(program);
+    pthread_join(other, &strange);
+    printf("strange: %ld\n", mine + (long)strange);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "work") == 0) {
@@ -96,6 +128,8 @@ int main(int argc, char **argv)
         say("LIBPPROF");
         return 0;
     }
+    if (argc == 3 && strcmp(argv[1], "together") == 0)
+        return execute_together(argv[2]);
     if (argc < 3)
         return 2;
     works_before();
