@@ -55,6 +55,7 @@ enum {
      * 10 ms of it. */
     UNDELIVERED_NS = 100 * 1000 * 1000,
     EXEC_PATIENCE_NS = 500 * 1000 * 1000,
+    STACK_PATIENCE_NS = 100 * 1000 * 1000, /* until the holder is looked for */
     HOLD_NS = 2 * 1000 * 1000 /* of CPU time; setting up a coroutine takes microseconds */
 };
 
@@ -648,10 +649,23 @@ void pp_cpu_threads_take_back_slots(void)
 
 /* ---- alternate stacks ---- */
 
-/* Returns the calling thread's slot, and has the lock then; NULL if there is none. */
-static pp_cpu_slot *own_slot_within(uint64_t patience_ns, pp_signal_mask *old)
+/* Waits as long as the lock's holder lives, which may have to arm thousands of threads: a thread that gave up would go on
+ * to a stack that has no room for its signals. */
+static bool enter_if_held_by_living(pp_signal_mask *old)
 {
-    if (!pp_cpu_is_active() || !enter_within(patience_ns, old)) {
+    while (!enter_within(STACK_PATIENCE_NS, old)) {
+        int holder = pp_lock_holder(&threads.now.lock);
+        if (holder == pp_task_self() || (holder != 0 && pp_task_cpu_ns(holder) < 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Returns the calling thread's slot, and has the lock then; NULL if there is none. */
+static pp_cpu_slot *own_slot(pp_signal_mask *old)
+{
+    if (!pp_cpu_is_active() || !enter_if_held_by_living(old)) {
         return NULL;
     }
     pp_cpu_slot *slot = find_slot(pp_task_self());
@@ -664,7 +678,7 @@ static pp_cpu_slot *own_slot_within(uint64_t patience_ns, pp_signal_mask *old)
 void pp_cpu_threads_pause(void)
 {
     pp_signal_mask old = 0;
-    pp_cpu_slot *slot = own_slot_within(EXEC_PATIENCE_NS, &old);
+    pp_cpu_slot *slot = own_slot(&old);
     if (slot != NULL) {
         pp_cpu->facts.threads_unarmed += is_armed(slot);
         silence(slot);
@@ -684,7 +698,7 @@ static void hold(pp_cpu_slot *slot)
 void pp_cpu_threads_hold(void)
 {
     pp_signal_mask old = 0;
-    pp_cpu_slot *slot = own_slot_within(EXEC_PATIENCE_NS, &old);
+    pp_cpu_slot *slot = own_slot(&old);
     if (slot != NULL) {
         hold(slot);
         pp_lock_leave(&threads.now.lock, &old);
@@ -707,7 +721,7 @@ static void settle_so_far(pp_cpu_slot *slot)
 void pp_cpu_threads_resume(void)
 {
     pp_signal_mask old = 0;
-    pp_cpu_slot *slot = own_slot_within(EXEC_PATIENCE_NS, &old);
+    pp_cpu_slot *slot = own_slot(&old);
     if (slot != NULL) {
         settle_so_far(slot);
         hold(slot);
