@@ -359,6 +359,13 @@ typedef struct scan {
     int seen; /* threads, or -errno */
 } scan;
 
+/* What a thread that is not armed has used by now: its samples that are due show whether it misses any. */
+static void note_clock(pp_cpu_slot *slot)
+{
+    int64_t now_ns = pp_task_cpu_ns(slot->tid);
+    slot->seen_ns = now_ns > 0 ? (uint64_t)now_ns : slot->seen_ns;
+}
+
 static void visit_task(int tid, void *context)
 {
     scan *s = context;
@@ -369,6 +376,9 @@ static void visit_task(int tid, void *context)
     pp_cpu_slot *slot = find_slot(tid);
     if (slot != NULL) {
         slot->scan = threads.scan_number;
+        if (!is_armed(slot)) {
+            note_clock(slot);
+        }
         if (!is_armed(slot) && can_take_signals(tid, &s->busy) && arm_slot(slot) == 0) {
             pp_cpu->facts.threads_unarmed--;
             s->added++;
@@ -383,14 +393,22 @@ static void visit_task(int tid, void *context)
     }
 }
 
+/* A thread that is gone, and was not armed, does not count as one that was not sampled if it has missed no sample as
+ * far as it was seen: such are threads that a scan meets on their last steps, when they have been settled already. */
+static void uncount_if_nothing_missed(const pp_cpu_slot *slot)
+{
+    pp_cpu->facts.threads_unarmed -= !is_armed(slot) && pp_cpu_owed(slot, slot->seen_ns) == 0;
+}
+
 /* Frees the slots of threads that are no longer listed: they ended without a hook (bare clone, or a
- * bare exit system call). */
+ * bare exit system call), or a scan has met them after it. */
 static void drop_unlisted(void)
 {
     for (uint32_t i = 0; i < threads.now.slots_used; i++) {
-        if (threads.slots[i].tid != 0 && threads.slots[i].scan != threads.scan_number &&
-            pp_task_cpu_ns(threads.slots[i].tid) < 0) {
-            disarm(&threads.slots[i]);
+        pp_cpu_slot *slot = &threads.slots[i];
+        if (slot->tid != 0 && slot->scan != threads.scan_number && pp_task_cpu_ns(slot->tid) < 0) {
+            uncount_if_nothing_missed(slot);
+            disarm(slot);
         }
     }
 }
@@ -621,6 +639,8 @@ void pp_cpu_threads_disarm_all(uint64_t patience_ns, bool quiet)
         if (now >= 0) {
             settle(pp_cpu, slot, (uint64_t)now, false, NULL);
             settle_preempted(pp_cpu, slot, slot->last_cell, NULL);
+        } else {
+            uncount_if_nothing_missed(slot);
         }
         if (quiet) {
             disarm(slot);
