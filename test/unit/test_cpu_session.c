@@ -17,6 +17,8 @@
 #include "sys/sampling_signal.h"
 #include "sys/tasks.h"
 
+#include "mmap_fault.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
@@ -24,6 +26,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MS = 1000 * 1000, WEIGHT = 7, FORGED = 100 };
@@ -103,6 +106,41 @@ static void there_are_not_sessions_for_ever(void **state)
         }
     }
     start(hour_ns);
+    assert_true(stop());
+}
+
+/* ---- fork ---- */
+
+static unsigned children;
+
+/* Past the handlers of fork. */
+static void fork_and_reset_in_child(void)
+{
+    pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    int status = -1;
+    if (child == 0) {
+        when_unmapped = NULL;
+        signal(SIGSEGV, SIG_DFL); /* it is the test's */
+        pp_cpu_after_fork_in_child();
+        syscall(SYS_exit_group, pp_cpu_is_active());
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    children++;
+}
+
+static void a_child_of_a_fork_while_late_tables_are_freed_frees_them_not_again(void **state)
+{
+    (void)state;
+    start(hour_ns);
+    pp_cpu_session *late = pp_cpu_session_enter();
+    assert_false(stop());
+    pp_cpu_session_leave(late);
+    children = 0;
+    when_unmapped = fork_and_reset_in_child;
+    start(hour_ns);
+    when_unmapped = NULL;
+    assert_true(children > 0);
     assert_true(stop());
 }
 
@@ -250,6 +288,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_late_handler_goes_on_with_its_own_session),
         cmocka_unit_test(there_are_not_sessions_for_ever),
+        cmocka_unit_test(a_child_of_a_fork_while_late_tables_are_freed_frees_them_not_again),
         cmocka_unit_test(a_signal_for_the_slot_of_another_thread_counts_nothing),
         cmocka_unit_test(a_slot_is_kept_from_others_while_a_handler_may_use_it),
         cmocka_unit_test(a_thread_on_its_last_steps_is_none_that_was_not_sampled),

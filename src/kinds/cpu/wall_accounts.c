@@ -343,6 +343,13 @@ static void leave(const pp_signal_mask *old)
     pp_lock_leave(&books.lock, old);
 }
 
+static void forget_accounts(void)
+{
+    memset(books.chains, 0, sizeof books.chains);
+    books.free_list = books.taken = 0;
+    books.used = 0;
+}
+
 static void free_tables(void)
 {
     pp_stack_counts_free(books.places.counts);
@@ -358,8 +365,7 @@ static void free_tables(void)
         pp_memory_empty(account_at(i), PIECE * sizeof(account));
     }
     books.stack = NULL;
-    books.used = books.free_list = books.taken = 0;
-    memset(books.chains, 0, sizeof books.chains);
+    forget_accounts();
 }
 
 int pp_wall_accounts_begin(bool may_ask, pp_worker *looker)
@@ -386,7 +392,7 @@ void pp_wall_accounts_end(void)
 {
     pp_signal_mask old = 0;
     enter(&old);
-    books.open = false;
+    books.open = false; /* first: what a child of a fork has by now is not freed there again */
     free_tables();
     leave(&old);
 }
@@ -705,6 +711,8 @@ void pp_wall_accounts_after_fork_in_child(void)
 {
     if (books.open) {
         free_tables();
+    } else if (books.used != 0) { /* the fork came while another thread closed the books */
+        forget_accounts();
     }
     books.open = false;
     pp_lock_release(&books.lock);
