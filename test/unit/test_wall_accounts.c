@@ -112,6 +112,24 @@ static void an_id_that_a_new_thread_has_gets_a_new_account(void **state)
     assert_true(sum_at(now_ns + second_ns) >= second_ns / 2);
 }
 
+/* An earlier thread has used more than this one. */
+static void an_id_changes_hands_unseen(void **state)
+{
+    (void)state;
+    size_t moved = 0;
+    uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    int64_t cpu_ns = (int64_t)pp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    int tids[2];
+    see_asleep(now_ns, cpu_ns + (int64_t)second_ns);
+    assert_int_equal(pp_wall_accounts_count(), 1);
+    pp_wall_list_moved(true, PP_TASK_ANY_FOLDER, tids, 2, &moved);
+    assert_int_equal(moved, 0);
+    assert_int_equal(pp_wall_accounts_count(), 0);
+    see_asleep(now_ns + second_ns, cpu_ns);
+    see_asleep(now_ns + 2 * second_ns, cpu_ns);
+    assert_int_equal(sum_at(now_ns + 2 * second_ns), second_ns);
+}
+
 static pp_clock_function *real_clock;
 static pthread_t reader;
 static sem_t reads, goes_on;
@@ -249,6 +267,7 @@ int main(void)
                                         close_books),
         cmocka_unit_test_setup_teardown(
             what_looks_have_counted_before_the_begin_is_not_counted_again, open_books, close_books),
+        cmocka_unit_test_setup_teardown(an_id_changes_hands_unseen, open_books, close_books),
         cmocka_unit_test_setup_teardown(an_id_that_a_new_thread_has_gets_a_new_account, open_books,
                                         close_books),
         cmocka_unit_test_setup_teardown(threads_begin_and_end_while_clocks_are_read, open_books,

@@ -434,10 +434,11 @@ static bool is_name_due(const account *a, bool everyone)
 }
 
 /* The accounts are closed of threads that are gone, and of those that were looked at before they said that
- * they are libpprof's own. An id that has another thread now shows by its clock. */
+ * they are libpprof's own. An id that has another thread now, whose begin or whose predecessor's end nobody saw, shows by
+ * its clock. */
 static bool is_over(const account *a, int64_t cpu_ns)
 {
-    return cpu_ns < 0 || (a->has_ended && cpu_ns < a->since_cpu_ns) || pp_own_threads_have(a->tid);
+    return cpu_ns < a->since_cpu_ns || pp_own_threads_have(a->tid);
 }
 
 /* What is read of a thread while others may begin and end: they do not wait for system calls. */
