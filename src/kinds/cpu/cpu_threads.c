@@ -311,13 +311,22 @@ static void settle_preempted(pp_cpu_session *session, pp_cpu_slot *slot, pp_labe
     pp_label_cell_give(first);
 }
 
+/* How long the session should have been over. */
+static uint64_t late_ns(const pp_cpu_session *session)
+{
+    uint64_t now_ns = session->deadline_ns != 0 ? pp_clock_ns(CLOCK_MONOTONIC) : 0;
+    return now_ns > session->deadline_ns ? now_ns - session->deadline_ns : 0;
+}
+
 /* Records the weight that was due and never counted: on the function where the thread began, or, if
- * that is not known, on its last stack. `labels`: of a thread that ends (NULL: none). */
+ * that is not known, on its last stack. `labels`: of a thread that ends (NULL: none). After the session's deadline: what
+ * was due before it in any case, wherever the thread has used the time since. */
 static void settle(pp_cpu_session *session, const pp_cpu_slot *slot, uint64_t cpu_ns,
                    bool at_thread_end, pprof_labels *labels)
 {
-    uint64_t owed = pp_cpu_due(slot, cpu_ns);
-    if (slot->session != session->number || owed <= slot->counted || session->deadline_ns != 0) {
+    uint64_t late = late_ns(session);
+    uint64_t owed = pp_cpu_due(slot, cpu_ns > late ? cpu_ns - late : 0);
+    if (slot->session != session->number || owed <= slot->counted) {
         return;
     }
     uint64_t rest = owed - slot->counted;
