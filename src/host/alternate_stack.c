@@ -20,6 +20,7 @@
 #include "host/real.h"
 #include "host/samplers.h"
 #include "threads/small_stacks.h"
+#include "threads/thread_answers.h"
 #include "unwind/in_handler.h"
 
 #include <errno.h>
@@ -38,6 +39,7 @@ static void follow(const stack_t *stack)
     bool small = pp_small_stacks_is(stack);
     pp_small_stacks_set_own(small ? (uintptr_t)pthread_self() : 0);
     if (small && !before) {
+        pp_answers_withdraw();
         pp_samplers_tell(PP_THREAD_PAUSES);
     } else if (!small && before) {
         pp_samplers_tell(PP_THREAD_RESUMES);
@@ -100,6 +102,7 @@ sigaltstack(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
     if (pp_small_stacks_is(stack)) {
         follow(stack);
     } else if ((stack->ss_flags & SS_DISABLE) == 0) {
+        pp_answers_withdraw();
         pp_samplers_tell(PP_THREAD_CHANGES_STACK);
     }
     stack_t before;

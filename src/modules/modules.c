@@ -129,8 +129,9 @@ void pp_modules_publish(pp_module_table *table)
         /* A reader that comes now finds the new table. */
         release(old);
         for (unsigned i = 0; i < MAX_RETIRED; i++) {
-            release(modules.retired[i]);
-            modules.retired[i] = NULL;
+            pp_module_table *retired = modules.retired[i];
+            modules.retired[i] = NULL; /* before: a child of a fork releases it, too */
+            release(retired);
         }
         return;
     }

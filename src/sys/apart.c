@@ -102,18 +102,24 @@ static void wait_until_gone(int tid)
     pp_system_call(SYS_rt_sigpending, &signals, sizeof signals);
 }
 
+/* False: there is no such thread. `tid`: where the kernel stores its id. */
+static bool run_on_thread(const work *w, int *tid)
+{
+    int lives = 1;
+    long error = pp_apart_call(FLAGS, tid, &lives, run, (void *)w);
+    if (error == 0) {
+        wait_until_gone(__atomic_load_n(tid, __ATOMIC_RELAXED));
+    }
+    return error == 0;
+}
+
 static bool run_apart(const work *w)
 {
     int unlisted = 0;
-    int lives = 1;
     int *tid = pp_own_threads_lend((int)pp_system_call(SYS_gettid));
-    int *stored = tid != NULL ? tid : &unlisted;
-    long error = pp_apart_call(FLAGS, stored, &lives, run, (void *)w);
-    if (error == 0) {
-        wait_until_gone(__atomic_load_n(stored, __ATOMIC_RELAXED));
-    }
+    bool ran = run_on_thread(w, tid != NULL ? tid : &unlisted);
     pp_own_threads_take_back(tid);
-    return error == 0;
+    return ran;
 }
 
 static void call(const work *w, bool stays)
@@ -250,12 +256,15 @@ static void note_table(void *of_result)
     pp_apart_fetch(STDERR_FILENO);
 }
 
+/* In a trial child, whose memory may be the program's: what it would note of the thread would stay if a filter kills
+ * both. */
 bool pp_apart_try(void)
 {
     bool has_table = false;
+    int tid = 0;
     const work w = {note_table, &has_table};
     uint8_t before = pp_thread_marks.place;
-    bool ran = run_apart(&w);
+    bool ran = run_on_thread(&w, &tid);
     pp_thread_marks.place = before;
     return ran && has_table;
 }

@@ -292,11 +292,13 @@ static bool in_child(trial *t)
     const int flags = may_share_memory() ? CLONE_VM | CLONE_VFORK : CLONE_VFORK;
     pp_signal_mask old = 0;
     pp_signals_block(&old); /* no handler of the host runs in the child */
+    unsigned before = pp_apart_before_child();
     int child = clone(run_trial, (char *)shared + STACK_BYTES, flags, shared);
     if (child > 0) {
         while (pp_system_call(SYS_wait4, child, NULL, __WCLONE, NULL) == -EINTR) {
         }
     }
+    pp_apart_after_child(before);
     pp_signals_restore(&old);
     errno = saved_errno;
     *t = *shared;

@@ -36,10 +36,11 @@ static const uint32_t no_work;
 /* The id of the calling thread; 0: not asked for yet. */
 static PP_TLS int own_tid;
 
-/* Names the calling thread for locks, without a system call. */
+/* Names the calling thread for locks, without a system call. With the bit of PP_LOCK_AWAITED each release would wake
+ * threads that there are not. */
 static int self(void)
 {
-    return (int)((uintptr_t)&own_tid >> 3) | 1;
+    return (int)((uintptr_t)&own_tid >> 3 & (PP_LOCK_AWAITED - 1)) | 1;
 }
 
 static shard *own_shard(void)

@@ -12,9 +12,12 @@
 
 #include "arch/system_call.h"
 #include "base/bitmap.h"
+#include "base/compiler.h"
+#include "sys/lock.h"
 #include "sys/sampling_signal.h"
 #include "sys/sanitizers.h"
 #include "sys/tasks.h"
+#include "threads/small_stacks.h"
 #include "unwind/scratch.h"
 
 #include <errno.h>
@@ -25,12 +28,15 @@
 
 enum { IDLE, ASKED, CLAIMED, DONE, STATES };
 
+enum { LOOKS = 24000 /* some 2 s */ };
+
 _Static_assert((int)PP_ANSWERS_MAX == (int)PP_BITMAP_WORD, "one word says which are taken");
 
 struct pp_answer {
     uint64_t word; /* number of the question * STATES + state */
     int tid;
     int timer;
+    bool has_timer;       /* it sends its signal, or there will be none */
     pprof_labels *labels; /* a reference, while DONE */
     pp_scratch scratch;
 };
@@ -84,6 +90,13 @@ bool pp_answers_have_room(void)
     return __atomic_load_n(&state.taken, __ATOMIC_RELAXED) != UINT64_MAX;
 }
 
+/* Either this sees that the thread has a small stack by now, or pp_answers_withdraw() sees the question. */
+PP_RAW_MEMORY static bool may_arm(const pp_answer *answer)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    return !pp_small_stacks_has(answer->tid);
+}
+
 static bool arm(pp_answer *answer)
 {
     const struct itimerspec at_once = {.it_value.tv_nsec = 1};
@@ -100,9 +113,13 @@ pp_answer *pp_answer_ask(int tid)
         return NULL;
     }
     pp_answer *answer = &state.answers[index];
+    answer->timer = -1;
+    __atomic_store_n(&answer->has_timer, false, __ATOMIC_RELAXED);
     __atomic_store_n(&answer->tid, tid, __ATOMIC_RELAXED); /* a late signal may be looking */
     __atomic_store_n(&answer->word, (answer->word / STATES + 1) * STATES + ASKED, __ATOMIC_RELEASE);
-    if (!arm(answer)) {
+    bool armed = may_arm(answer) && arm(answer);
+    __atomic_store_n(&answer->has_timer, true, __ATOMIC_RELEASE);
+    if (!armed) {
         pp_answer_close(answer);
         return NULL;
     }
@@ -168,6 +185,38 @@ void pp_answer_give(void *value, const void *context)
         memset(&scratch->space, 0, sizeof scratch->space);
     }
     __atomic_store_n(&answer->word, word - ASKED + DONE, __ATOMIC_RELEASE);
+}
+
+/* The thread owns a question that it has claimed until it is done. Its timer may be deleted twice: the kernel gives no
+ * number out again for a long time. Its signal has come before the call returns. */
+static void withdraw(pp_answer *answer)
+{
+    uint64_t word = __atomic_load_n(&answer->word, __ATOMIC_ACQUIRE);
+    if (state_of(word) != ASKED ||
+        __atomic_load_n(&answer->tid, __ATOMIC_RELAXED) != pp_task_self() ||
+        !__atomic_compare_exchange_n(&answer->word, &word, word - ASKED + CLAIMED, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+        return;
+    }
+    for (unsigned look = 0; !__atomic_load_n(&answer->has_timer, __ATOMIC_ACQUIRE) && look < LOOKS;
+         look++) {
+        pp_lock_pause(look); /* the asker is in the middle of two system calls */
+    }
+    if (answer->timer >= 0) {
+        pp_system_call(SYS_timer_delete, answer->timer);
+    }
+    answer->scratch.walk = (pp_walk){.pcs = answer->scratch.pcs, .stop = PP_STOP_NO_RULE};
+    answer->labels = pp_labels_ref(pp_labels_current());
+    __atomic_store_n(&answer->word, word - ASKED + DONE, __ATOMIC_RELEASE);
+}
+
+PP_RAW_MEMORY void pp_answers_withdraw(void)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    uint64_t some = __atomic_load_n(&state.taken, __ATOMIC_ACQUIRE);
+    for (size_t i = 0; (i = pp_bitmap_next(&some, 1, i)) < PP_ANSWERS_MAX; i++) {
+        withdraw(&state.answers[i]);
+    }
 }
 
 /* Slots that are not taken are left alone: each is on pages of its own, which the child would have to copy. */

@@ -9,6 +9,7 @@
  *
  *   asked --(handler: claims, walks)--> claimed --> done --> free
  *     +--(closed)--> free                +--(closed)--> left; free when the walk is done
+ *     +--(withdrawn)--> done, without a stack
  *
  * Zone: SIGNAL, except where NORMAL is written.
  * Owns: the slots (.bss, touched when used), and how the signal's handler is installed.
@@ -55,6 +56,10 @@ void pp_answer_close(pp_answer *answer);
  * then answers it. */
 bool pp_answers_own(const void *value);
 void pp_answer_give(void *value, const void *context);
+
+/* The calling thread can have no signal for a moment, or, if it is listed in small_stacks.h, for longer: then it is asked
+ * no more. The questions to it end without a stack. Waits for an asker that is about to make a timer. HOOK. */
+void pp_answers_withdraw(void);
 
 /* In the child of fork: there are no questions. */
 void pp_answers_after_fork_in_child(void);

@@ -47,6 +47,16 @@ if on_older true 2>/dev/null; then
     raw o.pb.gz
     expect_near "weight of last_work on an older kernel" 200 "$(weight_with o.pb.gz.raw last_work main)" 25
 fi
+# Without these calls files are read on the program's own threads. One that kills leaves no trace of what was tried.
+for call in close_range pidfd_open pidfd_getfd; do
+    for how in refuse kill; do
+        expect_equal "status under a filter that does $how $call" 42 \
+            "$(run_confined $how $call "$work/$how.$call.pb.gz")"
+        raw $how.$call.pb.gz
+        expect_near "weight of last_work under a filter that does $how $call" 200 \
+            "$(weight_with $how.$call.pb.gz.raw last_work main)" 25
+    done
+done
 # What a profile is made of is not needed for every profile.
 expect_equal "status" 42 "$(run_confined refuse process_vm_readv "$work/p.pb.gz")"
 raw p.pb.gz

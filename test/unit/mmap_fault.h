@@ -16,6 +16,7 @@
 
 static long mappings_left = LONG_MAX; /* how many more succeed */
 static long mappings_live;            /* mapped minus unmapped */
+static void (*when_unmapped)(void);   /* is called after each unmapping; NULL: nothing is */
 
 /* At the beginning of a test. */
 static inline void needs_mmap_fault(void)
@@ -74,6 +75,9 @@ void counted_unmap(void *memory, size_t bytes)
 {
     __atomic_sub_fetch(&mappings_live, 1, __ATOMIC_RELAXED);
     real_unmap(memory, bytes);
+    if (when_unmapped != NULL) {
+        when_unmapped();
+    }
 }
 
 void *counted_resize(void *memory, size_t bytes, size_t new_bytes)

@@ -13,13 +13,20 @@
 
 #include "kinds/cpu/cpu.h"
 #include "kinds/cpu/cpu_session.h"
+#include "kinds/cpu/cpu_threads.h"
 #include "sys/sampling_signal.h"
 #include "sys/tasks.h"
 
+#include "mmap_fault.h"
+
+#include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MS = 1000 * 1000, WEIGHT = 7, FORGED = 100 };
@@ -99,6 +106,41 @@ static void there_are_not_sessions_for_ever(void **state)
         }
     }
     start(hour_ns);
+    assert_true(stop());
+}
+
+/* ---- fork ---- */
+
+static unsigned children;
+
+/* Past the handlers of fork. */
+static void fork_and_reset_in_child(void)
+{
+    pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    int status = -1;
+    if (child == 0) {
+        when_unmapped = NULL;
+        signal(SIGSEGV, SIG_DFL); /* it is the test's */
+        pp_cpu_after_fork_in_child();
+        syscall(SYS_exit_group, pp_cpu_is_active());
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    children++;
+}
+
+static void a_child_of_a_fork_while_late_tables_are_freed_frees_them_not_again(void **state)
+{
+    (void)state;
+    start(hour_ns);
+    pp_cpu_session *late = pp_cpu_session_enter();
+    assert_false(stop());
+    pp_cpu_session_leave(late);
+    children = 0;
+    when_unmapped = fork_and_reset_in_child;
+    start(hour_ns);
+    when_unmapped = NULL;
+    assert_true(children > 0);
     assert_true(stop());
 }
 
@@ -197,13 +239,59 @@ static void a_slot_is_kept_from_others_while_a_handler_may_use_it(void **state)
     assert_true(stop());
 }
 
+/* ---- threads on their last steps ---- */
+
+typedef struct last_steps {
+    sem_t is_there, may_end;
+} last_steps;
+
+/* As a thread that its hook has seen end, and that the kernel still lists. */
+static void *take_last_steps(void *of_steps)
+{
+    last_steps *steps = of_steps;
+    const uint64_t sampling = UINT64_C(1) << (PP_SAMPLING_SIGNAL - 1);
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &sampling, NULL, sizeof sampling);
+    sem_post(&steps->is_there);
+    sem_wait(&steps->may_end);
+    return NULL;
+}
+
+static void a_thread_on_its_last_steps_is_none_that_was_not_sampled(void **state)
+{
+    (void)state;
+    typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    create_function *past_hook = (create_function *)dlsym(RTLD_NEXT, "pthread_create");
+    last_steps steps;
+    pthread_t thread;
+    assert_non_null(past_hook);
+    sem_init(&steps.is_there, 0, 0);
+    sem_init(&steps.may_end, 0, 0);
+    start(hour_ns);
+    uint64_t before = pp_cpu->facts.threads_unarmed;
+    unsigned tasks = pp_tasks_count();
+    assert_int_equal(past_hook(&thread, NULL, take_last_steps, &steps), 0);
+    sem_wait(&steps.is_there);
+    pp_cpu_threads_arm_all();
+    assert_int_equal(pp_cpu->facts.threads_unarmed, before + 1);
+    sem_post(&steps.may_end);
+    pthread_join(thread, NULL);
+    while (pp_tasks_count() > tasks) { /* the kernel lists it for a moment */
+        poll(NULL, 0, 1);
+    }
+    pp_cpu_threads_arm_all();
+    assert_int_equal(pp_cpu->facts.threads_unarmed, before);
+    assert_true(stop());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_late_handler_goes_on_with_its_own_session),
         cmocka_unit_test(there_are_not_sessions_for_ever),
+        cmocka_unit_test(a_child_of_a_fork_while_late_tables_are_freed_frees_them_not_again),
         cmocka_unit_test(a_signal_for_the_slot_of_another_thread_counts_nothing),
         cmocka_unit_test(a_slot_is_kept_from_others_while_a_handler_may_use_it),
+        cmocka_unit_test(a_thread_on_its_last_steps_is_none_that_was_not_sampled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

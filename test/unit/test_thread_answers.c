@@ -13,6 +13,10 @@
 #include <cmocka.h>
 
 #include "host/sampling_handler.h"
+#include "sys/clock.h"
+#include "sys/sampling_signal.h"
+#include "sys/signal_mask.h"
+#include "threads/small_stacks.h"
 #include "threads/thread_answers.h"
 
 #include "parked_thread.h"
@@ -113,6 +117,71 @@ static void nobody_is_asked_who_is_not_there(void **state)
     assert_null(pp_answer_ask(1 << 30));
 }
 
+/* ---- small alternate stacks ---- */
+
+static bool is_pending(void)
+{
+    pp_signal_mask pending = 0;
+    pp_system_call(SYS_rt_sigpending, &pending, sizeof pending);
+    return (pending & pp_signal_bit(PP_SAMPLING_SIGNAL)) != 0;
+}
+
+/* Longer than a tick of any kernel: a timer that there still is sends its signal. */
+static void burn_ticks(void)
+{
+    enum { TICKS_NS = 30 * 1000 * 1000 };
+    uint64_t begin_ns = pp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    while (pp_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns < TICKS_NS) {
+    }
+}
+
+/* As the hook of sigaltstack() does it: how much a signal takes depends on the processor. */
+static void set_up_small_stack(void)
+{
+    pp_small_stacks_set_own((uintptr_t)pthread_self());
+    pp_answers_withdraw();
+}
+
+static pp_answer *ask_myself(void)
+{
+    pp_answer *answer = pp_answer_ask(gettid());
+    assert_non_null(answer);
+    return answer;
+}
+
+/* The signal stays pending here, so that one of before the small stack is told from one of after it. */
+static void a_thread_with_a_small_stack_is_not_asked(void **state)
+{
+    (void)state;
+    const pp_signal_mask ours = pp_signal_bit(PP_SAMPLING_SIGNAL);
+    const struct timespec at_once = {0};
+    pp_system_call(SYS_rt_sigprocmask, SIG_BLOCK, &ours, NULL, sizeof ours);
+    pp_answer *answer = ask_myself();
+    set_up_small_stack();
+    while (is_pending()) { /* a tick came before */
+        pp_answer_close(answer);
+        pp_system_call(SYS_rt_sigtimedwait, &ours, NULL, &at_once, sizeof ours);
+        pp_small_stacks_set_own(0);
+        answer = ask_myself();
+        set_up_small_stack();
+    }
+    assert_null(pp_answer_ask(gettid()));
+    burn_ticks();
+    assert_false(is_pending());
+    const pp_walk *walk = pp_answer_look(answer);
+    assert_non_null(walk); /* the asker need not wait */
+    assert_int_equal(walk->depth, 0);
+    pp_answer_close(answer);
+    pp_small_stacks_set_own(0);
+    pp_system_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &ours, NULL, sizeof ours);
+    answer = ask_myself();
+    while (pp_answer_look(answer) == NULL) {
+        burn_ticks();
+    }
+    assert_true(pp_answer_look(answer)->depth > 0);
+    pp_answer_close(answer);
+}
+
 static long page_faults(void)
 {
     struct rusage use;
@@ -147,6 +216,7 @@ int main(void)
         cmocka_unit_test(room_is_limited_and_given_back),
         cmocka_unit_test(others_cannot_answer),
         cmocka_unit_test(nobody_is_asked_who_is_not_there),
+        cmocka_unit_test(a_thread_with_a_small_stack_is_not_asked),
         cmocka_unit_test(a_child_has_all_room_and_copies_no_pages_for_it),
     };
     return cmocka_run_group_tests(tests, start_threads, end_threads);

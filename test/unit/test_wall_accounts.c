@@ -10,13 +10,18 @@
 
 #include <cmocka.h>
 
-#include "base/memory.h"
 #include "kinds/cpu/wall_accounts.h"
 #include "sys/clock.h"
 #include "sys/tasks.h"
 
+#include "mmap_fault.h"
+
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const uint64_t second_ns = PP_NS_PER_S;
 static pp_worker looker;
@@ -107,6 +112,24 @@ static void an_id_that_a_new_thread_has_gets_a_new_account(void **state)
     assert_true(sum_at(now_ns + second_ns) >= second_ns / 2);
 }
 
+/* An earlier thread has used more than this one. */
+static void an_id_changes_hands_unseen(void **state)
+{
+    (void)state;
+    size_t moved = 0;
+    uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    int64_t cpu_ns = (int64_t)pp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    int tids[2];
+    see_asleep(now_ns, cpu_ns + (int64_t)second_ns);
+    assert_int_equal(pp_wall_accounts_count(), 1);
+    pp_wall_list_moved(true, PP_TASK_ANY_FOLDER, tids, 2, &moved);
+    assert_int_equal(moved, 0);
+    assert_int_equal(pp_wall_accounts_count(), 0);
+    see_asleep(now_ns + second_ns, cpu_ns);
+    see_asleep(now_ns + 2 * second_ns, cpu_ns);
+    assert_int_equal(sum_at(now_ns + 2 * second_ns), second_ns);
+}
+
 static pp_clock_function *real_clock;
 static pthread_t reader;
 static sem_t reads, goes_on;
@@ -175,6 +198,44 @@ static void each_of_many_threads_has_an_account(void **state)
     assert_int_equal(sum_at(now_ns + second_ns), MANY * second_ns);
 }
 
+/* ---- fork ---- */
+
+static unsigned children;
+
+/* Past the handlers of fork. The child opens books of its own, and looks. */
+static void fork_and_look_in_child(void)
+{
+    pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    int status = -1;
+    if (child == 0) {
+        size_t moved = 0;
+        when_unmapped = NULL;
+        signal(SIGSEGV, SIG_DFL); /* it is the test's */
+        alarm(60);                /* a chain of accounts may lead back to itself */
+        pp_wall_accounts_after_fork_in_child();
+        bool opened = pp_wall_accounts_begin(true, &looker) == 0;
+        pp_wall_list_moved(true, PP_TASK_ANY_FOLDER, listed, 2, &moved);
+        syscall(SYS_exit_group, opened && pp_wall_accounts_count() == 0 ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    children++;
+}
+
+static void a_child_of_a_fork_while_the_books_are_closed_has_its_own(void **state)
+{
+    uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    see_asleep(now_ns, 0);
+    see_asleep(now_ns + second_ns, 1);
+    see_asleep(now_ns + 2 * second_ns, 2);
+    children = 0;
+    when_unmapped = fork_and_look_in_child;
+    close_books(state);
+    when_unmapped = NULL;
+    assert_true(children > 0);
+    assert_int_equal(open_books(state), 0);
+}
+
 static void add_bytes(uintptr_t start, size_t bytes, void *sum)
 {
     (void)start;
@@ -199,11 +260,14 @@ static void few_threads_need_little_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_child_of_a_fork_while_the_books_are_closed_has_its_own,
+                                        open_books, close_books),
         cmocka_unit_test_setup_teardown(few_threads_need_little_memory, open_books, close_books),
         cmocka_unit_test_setup_teardown(a_thread_that_has_ended_is_counted_no_more, open_books,
                                         close_books),
         cmocka_unit_test_setup_teardown(
             what_looks_have_counted_before_the_begin_is_not_counted_again, open_books, close_books),
+        cmocka_unit_test_setup_teardown(an_id_changes_hands_unseen, open_books, close_books),
         cmocka_unit_test_setup_teardown(an_id_that_a_new_thread_has_gets_a_new_account, open_books,
                                         close_books),
         cmocka_unit_test_setup_teardown(threads_begin_and_end_while_clocks_are_read, open_books,

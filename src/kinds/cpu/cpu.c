@@ -48,16 +48,18 @@ static const pp_cpu_engine *const engines[] = {
 
 static uint32_t last_number; /* session numbers are never 0, which a free slot has */
 
+/* Takes the tables out before they are unmapped: a fork in between may copy the session, and its child frees what it has. */
 static void free_tables(pp_cpu_session *session)
 {
-    pp_stack_counts_free(session->counts);
-    pp_label_cells_free(session->labels);
-    if (session->latency != NULL) {
-        pp_stack_counts_free(session->latency);
-    }
+    pp_stack_counts *counts = session->counts;
+    pp_stack_counts *latency = session->latency;
+    pp_label_cells *labels = session->labels;
     session->latency = NULL;
     session->counts = NULL;
     session->labels = NULL;
+    pp_stack_counts_free(counts);
+    pp_label_cells_free(labels);
+    pp_stack_counts_free(latency);
 }
 
 /* Finds a session in which there is no late handler, and frees the tables that such a handler has

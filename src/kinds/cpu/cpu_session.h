@@ -55,7 +55,7 @@ typedef struct pp_cpu_slot {
     bool by_clock;     /* the timer was put off: overruns do not count all that is due */
     uint8_t callers;   /* of its start routine: pp_thread_callers_keep() */
     uint64_t held_until_ns; /* on the thread's CPU clock: no event before */
-    uint64_t seen_ns;       /* its CPU clock at the last signal; cpu_perf.c */
+    uint64_t seen_ns;       /* its CPU clock at the last signal (cpu_perf.c); or scan, if unarmed */
     uint64_t slowest_ns;    /* CPU time of a handler since the event's last batch; cpu_perf.c */
     uint64_t clock_ns;      /* its CPU clock when it was last seen running; cpu_latency.c */
     uint64_t preempted_ns;  /* waited for a processor; for the next sample (wall.h) */

@@ -55,6 +55,7 @@ enum {
      * 10 ms of it. */
     UNDELIVERED_NS = 100 * 1000 * 1000,
     EXEC_PATIENCE_NS = 500 * 1000 * 1000,
+    STACK_PATIENCE_NS = 100 * 1000 * 1000, /* until the holder is looked for */
     HOLD_NS = 2 * 1000 * 1000 /* of CPU time; setting up a coroutine takes microseconds */
 };
 
@@ -310,13 +311,22 @@ static void settle_preempted(pp_cpu_session *session, pp_cpu_slot *slot, pp_labe
     pp_label_cell_give(first);
 }
 
+/* How long the session should have been over. */
+static uint64_t late_ns(const pp_cpu_session *session)
+{
+    uint64_t now_ns = session->deadline_ns != 0 ? pp_clock_ns(CLOCK_MONOTONIC) : 0;
+    return now_ns > session->deadline_ns ? now_ns - session->deadline_ns : 0;
+}
+
 /* Records the weight that was due and never counted: on the function where the thread began, or, if
- * that is not known, on its last stack. `labels`: of a thread that ends (NULL: none). */
+ * that is not known, on its last stack. `labels`: of a thread that ends (NULL: none). After the session's deadline: what
+ * was due before it in any case, wherever the thread has used the time since. */
 static void settle(pp_cpu_session *session, const pp_cpu_slot *slot, uint64_t cpu_ns,
                    bool at_thread_end, pprof_labels *labels)
 {
-    uint64_t owed = pp_cpu_due(slot, cpu_ns);
-    if (slot->session != session->number || owed <= slot->counted || session->deadline_ns != 0) {
+    uint64_t late = late_ns(session);
+    uint64_t owed = pp_cpu_due(slot, cpu_ns > late ? cpu_ns - late : 0);
+    if (slot->session != session->number || owed <= slot->counted) {
         return;
     }
     uint64_t rest = owed - slot->counted;
@@ -358,6 +368,13 @@ typedef struct scan {
     int seen; /* threads, or -errno */
 } scan;
 
+/* What a thread that is not armed has used by now: its samples that are due show whether it misses any. */
+static void note_clock(pp_cpu_slot *slot)
+{
+    int64_t now_ns = pp_task_cpu_ns(slot->tid);
+    slot->seen_ns = now_ns > 0 ? (uint64_t)now_ns : slot->seen_ns;
+}
+
 static void visit_task(int tid, void *context)
 {
     scan *s = context;
@@ -368,6 +385,9 @@ static void visit_task(int tid, void *context)
     pp_cpu_slot *slot = find_slot(tid);
     if (slot != NULL) {
         slot->scan = threads.scan_number;
+        if (!is_armed(slot)) {
+            note_clock(slot);
+        }
         if (!is_armed(slot) && can_take_signals(tid, &s->busy) && arm_slot(slot) == 0) {
             pp_cpu->facts.threads_unarmed--;
             s->added++;
@@ -382,14 +402,22 @@ static void visit_task(int tid, void *context)
     }
 }
 
+/* A thread that is gone, and was not armed, does not count as one that was not sampled if it has missed no sample as
+ * far as it was seen: such are threads that a scan meets on their last steps, when they have been settled already. */
+static void uncount_if_nothing_missed(const pp_cpu_slot *slot)
+{
+    pp_cpu->facts.threads_unarmed -= !is_armed(slot) && pp_cpu_owed(slot, slot->seen_ns) == 0;
+}
+
 /* Frees the slots of threads that are no longer listed: they ended without a hook (bare clone, or a
- * bare exit system call). */
+ * bare exit system call), or a scan has met them after it. */
 static void drop_unlisted(void)
 {
     for (uint32_t i = 0; i < threads.now.slots_used; i++) {
-        if (threads.slots[i].tid != 0 && threads.slots[i].scan != threads.scan_number &&
-            pp_task_cpu_ns(threads.slots[i].tid) < 0) {
-            disarm(&threads.slots[i]);
+        pp_cpu_slot *slot = &threads.slots[i];
+        if (slot->tid != 0 && slot->scan != threads.scan_number && pp_task_cpu_ns(slot->tid) < 0) {
+            uncount_if_nothing_missed(slot);
+            disarm(slot);
         }
     }
 }
@@ -620,6 +648,8 @@ void pp_cpu_threads_disarm_all(uint64_t patience_ns, bool quiet)
         if (now >= 0) {
             settle(pp_cpu, slot, (uint64_t)now, false, NULL);
             settle_preempted(pp_cpu, slot, slot->last_cell, NULL);
+        } else {
+            uncount_if_nothing_missed(slot);
         }
         if (quiet) {
             disarm(slot);
@@ -648,10 +678,23 @@ void pp_cpu_threads_take_back_slots(void)
 
 /* ---- alternate stacks ---- */
 
-/* Returns the calling thread's slot, and has the lock then; NULL if there is none. */
-static pp_cpu_slot *own_slot_within(uint64_t patience_ns, pp_signal_mask *old)
+/* Waits as long as the lock's holder lives, which may have to arm thousands of threads: a thread that gave up would go on
+ * to a stack that has no room for its signals. */
+static bool enter_if_held_by_living(pp_signal_mask *old)
 {
-    if (!pp_cpu_is_active() || !enter_within(patience_ns, old)) {
+    while (!enter_within(STACK_PATIENCE_NS, old)) {
+        int holder = pp_lock_holder(&threads.now.lock);
+        if (holder == pp_task_self() || (holder != 0 && pp_task_cpu_ns(holder) < 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Returns the calling thread's slot, and has the lock then; NULL if there is none. */
+static pp_cpu_slot *own_slot(pp_signal_mask *old)
+{
+    if (!pp_cpu_is_active() || !enter_if_held_by_living(old)) {
         return NULL;
     }
     pp_cpu_slot *slot = find_slot(pp_task_self());
@@ -664,7 +707,7 @@ static pp_cpu_slot *own_slot_within(uint64_t patience_ns, pp_signal_mask *old)
 void pp_cpu_threads_pause(void)
 {
     pp_signal_mask old = 0;
-    pp_cpu_slot *slot = own_slot_within(EXEC_PATIENCE_NS, &old);
+    pp_cpu_slot *slot = own_slot(&old);
     if (slot != NULL) {
         pp_cpu->facts.threads_unarmed += is_armed(slot);
         silence(slot);
@@ -684,7 +727,7 @@ static void hold(pp_cpu_slot *slot)
 void pp_cpu_threads_hold(void)
 {
     pp_signal_mask old = 0;
-    pp_cpu_slot *slot = own_slot_within(EXEC_PATIENCE_NS, &old);
+    pp_cpu_slot *slot = own_slot(&old);
     if (slot != NULL) {
         hold(slot);
         pp_lock_leave(&threads.now.lock, &old);
@@ -707,7 +750,7 @@ static void settle_so_far(pp_cpu_slot *slot)
 void pp_cpu_threads_resume(void)
 {
     pp_signal_mask old = 0;
-    pp_cpu_slot *slot = own_slot_within(EXEC_PATIENCE_NS, &old);
+    pp_cpu_slot *slot = own_slot(&old);
     if (slot != NULL) {
         settle_so_far(slot);
         hold(slot);

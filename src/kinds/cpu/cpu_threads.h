@@ -59,7 +59,7 @@ void pp_cpu_threads_disarm_all(uint64_t patience_ns, bool quiet);
 void pp_cpu_threads_take_back_slots(void);
 
 /* Sends the calling thread no signals until pp_cpu_threads_resume(). Its account goes on, and what
- * was due meanwhile is settled then. HOOK: gives up if it cannot take the lock. */
+ * was due meanwhile is settled then. HOOK: gives up if the lock's holder is gone. */
 void pp_cpu_threads_pause(void);
 void pp_cpu_threads_resume(void);
 
@@ -68,7 +68,7 @@ void pp_cpu_threads_resume(void);
  * stack. That stack may become the stack of a coroutine, as GNU Pth and QEMU do it: the program
  * sends itself a signal, whose handler saves its place on the stack and returns, and only then
  * disables the alternate stack. A sampling signal in between would overwrite the frames to which
- * the coroutine comes back. HOOK: gives up if it cannot take the lock.
+ * the coroutine comes back. HOOK: gives up if the lock's holder is gone.
  */
 void pp_cpu_threads_hold(void);
 

@@ -345,6 +345,13 @@ static void leave(const pp_signal_mask *old)
     pp_lock_leave(&books.lock, old);
 }
 
+static void forget_accounts(void)
+{
+    memset(books.chains, 0, sizeof books.chains);
+    books.free_list = books.taken = 0;
+    books.used = 0;
+}
+
 static void free_tables(void)
 {
     pp_stack_counts_free(books.places.counts);
@@ -360,8 +367,7 @@ static void free_tables(void)
         pp_memory_empty(account_at(i), PIECE * sizeof(account));
     }
     books.stack = NULL;
-    books.used = books.free_list = books.taken = 0;
-    memset(books.chains, 0, sizeof books.chains);
+    forget_accounts();
 }
 
 int pp_wall_accounts_begin(bool may_ask, pp_worker *looker)
@@ -388,7 +394,7 @@ void pp_wall_accounts_end(void)
 {
     pp_signal_mask old = 0;
     enter(&old);
-    books.open = false;
+    books.open = false; /* first: what a child of a fork has by now is not freed there again */
     free_tables();
     leave(&old);
 }
@@ -430,10 +436,11 @@ static bool is_name_due(const account *a, bool everyone)
 }
 
 /* The accounts are closed of threads that are gone, and of those that were looked at before they said that
- * they are libpprof's own. An id that has another thread now shows by its clock. */
+ * they are libpprof's own. An id that has another thread now, whose begin or whose predecessor's end nobody saw, shows by
+ * its clock. */
 static bool is_over(const account *a, int64_t cpu_ns)
 {
-    return cpu_ns < 0 || (a->has_ended && cpu_ns < a->since_cpu_ns) || pp_own_threads_have(a->tid);
+    return cpu_ns < a->since_cpu_ns || pp_own_threads_have(a->tid);
 }
 
 /* What is read of a thread while others may begin and end: they do not wait for system calls. */
@@ -718,6 +725,8 @@ void pp_wall_accounts_after_fork_in_child(void)
 {
     if (books.open) {
         free_tables();
+    } else if (books.used != 0) { /* the fork came while another thread closed the books */
+        forget_accounts();
     }
     books.open = false;
     pp_lock_release(&books.lock);
