@@ -423,7 +423,6 @@ bool server_run(server *s)
                 ? "control: the program has closed the socket: nobody listens any more"
                 : "http: the program has closed the server's socket: the server ends");
     }
-    server_end(s);
     return true;
 }
 
