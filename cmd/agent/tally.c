@@ -46,8 +46,8 @@ static uint64_t hash_text(const cp_profile *p, cp_string string, uint64_t seed)
 {
     const uint64_t length = cp_strings_length(&p->strings, string);
 
-    seed = cp_hash_bytes(&length, sizeof length, seed);
-    return cp_hash_bytes(cp_profile_text(p, string), length, seed);
+    seed = cp_hash_stable(&length, sizeof length, seed);
+    return cp_hash_stable(cp_profile_text(p, string), length, seed);
 }
 
 /* Of each mapping, and of no mapping at the end. Addresses are the process's own: a file that has come to the place of
@@ -74,7 +74,7 @@ static uint64_t hash_sample(const cp_profile *p, const cp_sample *s, const uint6
         const cp_location *l = &p->locations[s->locations[i]];
         uint32_t mapping = l->mapping == CP_NO_MAPPING ? p->mapping_count : l->mapping;
         const uint64_t words[] = {l->address, mappings[mapping]};
-        hash = cp_hash_bytes(words, sizeof words, hash);
+        hash = cp_hash_stable(words, sizeof words, hash);
     }
     for (uint32_t i = 0; i < s->label_count; i++) {
         if (!s->labels[i].numeric) {
