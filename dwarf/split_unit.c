@@ -384,15 +384,17 @@ static void make_strings(builder *b, const split *s)
     size_t header = s->version >= 5 ? HEADER : 0;
     copy_part(b, STR_OFFSETS, s->parts[PP_SPLIT_STR_OFFSETS]);
     pp_bytes offsets = {b->data[STR_OFFSETS], b->size[STR_OFFSETS]};
+    const size_t most =
+        2 * all.size + 1; /* more is a damaged file, whose strings lie in one another */
     size_t size = 1;
-    for (size_t at = header; at + 4 <= offsets.size; at += 4) {
+    for (size_t at = header; at + 4 <= offsets.size && size <= most; at += 4) {
         uint32_t offset = 0;
         memcpy(&offset, offsets.data + at, 4);
         size += pp_bytes_part(all, offset, SIZE_MAX).size > 0
                     ? strnlen((const char *)all.data + offset, all.size - offset) + 1
                     : 0;
     }
-    uint8_t *to = size < UINT32_MAX ? make_part(b, STR, size) : NULL;
+    uint8_t *to = size <= most && size < UINT32_MAX ? make_part(b, STR, size) : NULL;
     uint32_t end = 1;
     for (size_t at = header; to != NULL && at + 4 <= offsets.size; at += 4) {
         uint32_t offset = 0;

@@ -6,17 +6,22 @@
  */
 #include "address.h"
 
+#include "descriptor.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BACKLOG = 512, HOST_MAX = 64 };
+enum { BACKLOG = 512, HOST_MAX = 64, LOCK_TRIES = 500 /* a millisecond each */ };
 
 /* ---- reading ---- */
 
@@ -119,6 +124,41 @@ static void remove_left(const server_address *a)
     }
 }
 
+static descriptor open_folder(const server_address *a)
+{
+    char folder[sizeof a->at.local.sun_path] = ".";
+    const char *path = a->at.local.sun_path;
+    const char *slash = strrchr(path, '/');
+    descriptor opened = DESCRIPTOR_NONE;
+    if (slash != NULL) {
+        snprintf(folder, sizeof folder, "%.*s", slash > path ? (int)(slash - path) : 1, path);
+    }
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        descriptor_keep(&opened, fd);
+    }
+    return opened;
+}
+
+/* Without the lock it goes on: the folder cannot be read, or another user keeps the lock. */
+static void lock_folder(const descriptor *folder)
+{
+    for (int i = 0; i < LOCK_TRIES && descriptor_is_there(folder) &&
+                    flock(folder->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+         i++) {
+        poll(NULL, 0, 1);
+    }
+}
+
+/* A child that was forked meanwhile has the descriptor, too. */
+static void unlock_folder(descriptor *folder)
+{
+    if (descriptor_is_there(folder)) {
+        flock(folder->fd, LOCK_UN);
+    }
+    descriptor_close(folder);
+}
+
 /* On Linux a unix socket in the file system has the mode of its descriptor at bind(), minus the
  * umask: there is no moment at which others can connect. */
 static int prepare(int fd, const server_address *a)
@@ -131,7 +171,7 @@ static int prepare(int fd, const server_address *a)
     return setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
 }
 
-int address_listen(server_address *a)
+static int begin_to_listen(server_address *a)
 {
     int fd = socket(a->at.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) {
@@ -144,6 +184,19 @@ int address_listen(server_address *a)
         close(fd);
         return error;
     }
+    return fd;
+}
+
+/* Before it listens, a unix socket looks like one that was left: the lock is held until it does. */
+int address_listen(server_address *a)
+{
+    descriptor folder = DESCRIPTOR_NONE;
+    if (a->is_local) {
+        folder = open_folder(a);
+        lock_folder(&folder);
+    }
+    int fd = begin_to_listen(a);
+    unlock_folder(&folder);
     return fd;
 }
 

@@ -43,15 +43,32 @@ void connection_begin(connection *c, int fd, uint64_t now_ns, const connection_r
     enter(c, CONNECTION_READS, now_ns, head_ns);
 }
 
+/* A child of the program may have the socket, too: its copy keeps the client waiting. */
+static void hang_up(const connection *c)
+{
+    if (descriptor_is_there(&c->socket)) {
+        shutdown(c->socket.fd, SHUT_RDWR);
+    }
+}
+
 void connection_end(connection *c)
 {
     pprof_http_cancel(c->answer);
     bytes_release(&c->in);
     bytes_release(&c->head);
     bytes_release(&c->out);
+    hang_up(c);
     descriptor_close(&c->socket);
     memset(c, 0, sizeof *c);
     c->socket = DESCRIPTOR_NONE;
+}
+
+/* What the parent has begun is the parent's: it goes on with the client. */
+void connection_forget(connection *c)
+{
+    c->answer = NULL;
+    descriptor_close(&c->socket);
+    connection_end(c);
 }
 
 short connection_events(const connection *c)

@@ -66,8 +66,11 @@ typedef struct connection {
 /* Begins with a connected socket. The rules stay as long as the connection. */
 void connection_begin(connection *c, int fd, uint64_t now_ns, const connection_rules *rules);
 
-/* Frees everything, and ends what is collected. */
+/* Frees everything, ends what is collected, and hangs up. */
 void connection_end(connection *c);
+
+/* In the child of fork: frees what it has inherited. */
+void connection_forget(connection *c);
 
 /* The events to wait for. */
 short connection_events(const connection *c);

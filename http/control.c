@@ -160,7 +160,6 @@ static int open_in(const socket_folder *folder, const char *name)
     s->ends_at_exec = true;
     int error = service_open(s, fd, "libpprof-ctl");
     if (error != 0) {
-        service_remove_file(s);
         snprintf(control.why, sizeof control.why, "the server cannot begin: %s", strerror(-error));
     }
     return error;
@@ -221,6 +220,9 @@ CONTROL_API int pprof_control_path(char *buffer, size_t capacity)
         return -ENOTCONN;
     }
     size_t size = strlen(control.service.file) + 1;
+    if (size == 1) {
+        return -ENOTCONN; /* it ends */
+    }
     if (buffer == NULL || size > capacity) {
         return -ENOSPC;
     }

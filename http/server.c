@@ -423,7 +423,6 @@ bool server_run(server *s)
                 ? "control: the program has closed the socket: nobody listens any more"
                 : "http: the program has closed the server's socket: the server ends");
     }
-    server_end(s);
     return true;
 }
 
@@ -467,17 +466,18 @@ void server_close(server *s)
     descriptor_close(&s->link);
 }
 
-/* What the parent collects is the parent's. */
 void server_forget(server *s)
 {
     for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {
-        s->connections[i].answer = NULL;
         if (s->is_apart) {
             s->connections[i].socket = DESCRIPTOR_NONE;
         }
+        connection_forget(&s->connections[i]);
     }
     if (s->is_apart) {
         s->listener = s->bell = DESCRIPTOR_NONE;
     }
-    server_close(s);
+    descriptor_close(&s->listener);
+    descriptor_close(&s->bell);
+    descriptor_close(&s->link);
 }

@@ -46,12 +46,12 @@ void server_init(server *s);
 /* Takes a socket that listens, and parks it for server_run(), if its thread may leave the program's table. 0 or -errno: then the caller calls server_close(). */
 int server_open(server *s, int listener);
 
-/* Serves until `stops`, or the program has closed the listener, or all its threads have ended: true.
- * False: its thread has to pause; everything is parked for the next call. */
+/* Serves until `stops`, or the program has closed the listener, or all its threads have ended: true; then the caller
+ * calls server_end(). False: its thread has to pause; everything is parked for the next call. */
 bool server_run(server *s);
 
-/* What server_run() does before it returns true; for when nobody can call it any more. The caller of server_open()
- * calls server_close() after that. */
+/* Closes everything, and ends what is collected; also when nobody can call server_run() any more. The caller of
+ * server_open() closes `link` after that, if it is in its own table. */
 void server_end(server *s);
 
 /* Makes the loop look at `stops`, and whether it has to pause. */

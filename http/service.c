@@ -47,13 +47,26 @@ bool service_claim(service *s)
     return true;
 }
 
-/* A server that ends by itself leaves no file. */
+/* Removes the file for good, while the socket still listens: after that another process may have bound its own there,
+ * even with the same inode. */
+static void give_file_up(service *s)
+{
+    service_remove_file(s);
+    s->file[0] = '\0';
+}
+
+static void end(service *s)
+{
+    give_file_up(s);
+    server_end(&s->server);
+}
+
 static bool run(void *of_service)
 {
     service *s = of_service;
     bool is_over = server_run(&s->server);
     if (is_over) {
-        service_remove_file(s);
+        end(s);
     }
     return is_over;
 }
@@ -66,9 +79,7 @@ static void wake(void *of_service)
 
 static void lose(void *of_service)
 {
-    service *s = of_service;
-    server_end(&s->server);
-    service_remove_file(s);
+    end(of_service);
 }
 
 int service_open(service *s, int listener, const char *name)
@@ -86,6 +97,7 @@ int service_open(service *s, int listener, const char *name)
 int service_settle(service *s, int error)
 {
     if (error != 0) {
+        give_file_up(s);
         server_close(&s->server);
     }
     __atomic_store_n(&s->state, error == 0 ? SERVICE_RUNS : SERVICE_IDLE, __ATOMIC_RELEASE);

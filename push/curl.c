@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <netdb.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,6 +70,7 @@ enum {
     TIMEOUT_MS = 30000,
     BUFFER_BYTES = 16384, /* the least that libcurl takes for uploads: bodies are small */
     ADDRESSES = 4,
+    NO_MEMORY_MS = 100,    /* between two attempts to begin */
     SEGMENTS = 128,        /* libcurl has some 20 libraries */
     NO_ATEXIT = 0x00080000 /* OPENSSL_INIT_NO_ATEXIT */
 };
@@ -618,8 +620,12 @@ static void wait_until(void *context, uint64_t until_ns)
         c->forgotten_ns = now;
         c->has_sent = false;
     }
-    while (is_ready(c) && !was_woken(c) && now_ns(NULL) < until_ns) {
-        poll_until(c, until_ns);
+    while (!was_woken(c) && now_ns(NULL) < until_ns) {
+        if (is_ready(c)) {
+            poll_until(c, until_ns);
+        } else {
+            poll(NULL, 0, NO_MEMORY_MS);
+        }
     }
 }
 

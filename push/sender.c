@@ -385,9 +385,9 @@ static int encode(push_sender *s)
     int error = s->format->encode(s->batch.first, s->batch.count, &s->body, &query);
     int length = snprintf(s->path, sizeof s->path, "%s%.*s", s->format->path, (int)query.size,
                           query.data != NULL ? (const char *)query.data : "");
-    bool is_too_long = query.failed || length >= (int)sizeof s->path;
+    bool is_too_long = length >= (int)sizeof s->path;
     push_body_release(&query);
-    return error != 0 ? error : is_too_long ? -EBADMSG : 0;
+    return error != 0 ? error : is_too_long ? -ENAMETOOLONG : 0;
 }
 
 /* ---- what an answer does ---- */
@@ -487,8 +487,10 @@ static bool have_request(push_sender *s)
         if (error != 0) {
             push_answer answer = {.status = 400};
             snprintf(answer.reason, sizeof answer.reason, "%s",
-                     error == -EBADMSG ? "(not sent) it is no profile.proto"
-                                       : "(not sent) no memory");
+                     error == -EBADMSG        ? "(not sent) it is no profile.proto"
+                     : error == -ENAMETOOLONG ? "(not sent) its labels make the server's path too "
+                                                "long: have fewer, or shorter ones"
+                                              : "(not sent) no memory");
             fail_for_ever(s, &answer);
         }
     }

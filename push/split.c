@@ -16,7 +16,7 @@
 enum { MICROSECOND = 1000, BYTES_OF_A_SAMPLE = 8 /* at least */ };
 
 typedef struct cutter {
-    push_memory memory;
+    push_memory memory; /* of one part */
     const push_entry *whole;
     const push_pprof *profile;
     const push_limits *limits;
@@ -218,19 +218,29 @@ static void add_part(cutter *c, const push_pprof *part)
     c->count++;
 }
 
+/* Adds the part, unless it is too large: then true. Its tables are as large as the whole profile's. */
+static bool add_if_small(cutter *c, size_t begin, size_t end)
+{
+    push_memory_init(&c->memory);
+    const push_pprof *part = make_part(c, begin, end);
+    bool is_large = part != NULL && c->limits->bytes != 0 && end - begin > 1 &&
+                    push__pprof__profile__get_packed_size(part) > c->limits->bytes;
+    if (part != NULL && !is_large) {
+        add_part(c, part);
+    }
+    c->failed |= part == NULL;
+    push_memory_release(&c->memory);
+    return is_large;
+}
+
 /* Halves what is too large. */
 static void cut(cutter *c, size_t begin, size_t end)
 {
     bool has_many = c->limits->samples != 0 && end - begin > c->limits->samples;
-    push_pprof *part = has_many ? NULL : make_part(c, begin, end);
-    bool is_large = part != NULL && c->limits->bytes != 0 && end - begin > 1 &&
-                    push__pprof__profile__get_packed_size(part) > c->limits->bytes;
-    if (has_many || is_large) {
+    if (!c->failed && (has_many || add_if_small(c, begin, end))) {
         size_t middle = begin + (end - begin) / 2;
         cut(c, begin, middle);
         cut(c, middle, end);
-    } else if (part != NULL) {
-        add_part(c, part);
     }
 }
 
@@ -263,14 +273,14 @@ push_entry *push_split(push_entry *entry, const push_limits *limits)
     if (!may_be_too_large(entry, limits)) {
         return entry;
     }
-    push_memory_init(&c.memory);
-    c.profile = push_pprof_read(entry->profile.data, entry->profile.size, &c.memory);
+    push_memory memory;
+    push_memory_init(&memory);
+    c.profile = push_pprof_read(entry->profile.data, entry->profile.size, &memory);
     bool is_whole = c.profile == NULL || !is_too_large(&c);
     if (!is_whole) {
         cut(&c, 0, c.profile->n_sample);
     }
-    c.failed |= c.memory.failed;
-    push_memory_release(&c.memory);
+    push_memory_release(&memory);
     if (is_whole) {
         return entry;
     }

@@ -192,10 +192,11 @@ static int write_all(int fd, const uint8_t *bytes, size_t size)
     return 0;
 }
 
+/* The processes of several containers may have one number. */
 static int write_file(push_spool *s, const push_entry *entry, const char *name)
 {
-    char part[NAME_BYTES];
-    snprintf(part, sizeof part, ".%d.%u.part", (int)getpid(), s->number);
+    char part[NAME_BYTES + 8];
+    snprintf(part, sizeof part, ".%s.part", name);
     int fd = openat(s->folder, part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) {
         return -errno;
@@ -235,11 +236,15 @@ int push_spool_put(push_spool *s, const push_entry *entry, uint64_t now_ns, uint
 
 /* ---- reading ---- */
 
-static push_entry *read_entry(int fd)
+/* 0; -EBADMSG if it is no entry; or -errno if it cannot be read now. */
+static int read_entry(int fd, push_entry **entry)
 {
     struct stat status;
-    if (fstat(fd, &status) != 0 || (uint64_t)status.st_size > largest_entry) {
-        return NULL;
+    if (fstat(fd, &status) != 0) {
+        return -errno;
+    }
+    if ((uint64_t)status.st_size > largest_entry) {
+        return -EBADMSG;
     }
     size_t size = (size_t)status.st_size;
     uint8_t *bytes = malloc(size + 1);
@@ -250,10 +255,12 @@ static push_entry *read_entry(int fd)
         length += got > 0 ? (size_t)got : 0;
     }
     if (bytes == NULL || length < size) {
+        int error = bytes == NULL ? -ENOMEM : got < 0 ? -errno : -EBADMSG;
         free(bytes);
-        return NULL;
+        return error;
     }
-    return push_entry_parse(bytes, size);
+    *entry = push_entry_parse(bytes, size);
+    return *entry != NULL ? 0 : -EBADMSG;
 }
 
 push_entry *push_spool_take(push_spool *s, uint64_t now_ns)
@@ -264,16 +271,19 @@ push_entry *push_spool_take(push_spool *s, uint64_t now_ns)
     look_if_stale(s, now_ns);
     while (s->count > 0 && s->taken_count < TAKEN) {
         spooled file = s->files[0];
+        push_entry *entry = NULL;
         int fd = lock(s, file.name);
         forget_first(s);
-        push_entry *entry = fd >= 0 ? read_entry(fd) : NULL;
-        if (entry != NULL) {
+        int error = fd >= 0 ? read_entry(fd, &entry) : -ENOENT;
+        if (error == 0) {
             s->locks[s->taken_count] = fd;
             s->taken[s->taken_count++] = file;
             return entry;
         }
-        if (fd >= 0) {
+        if (error == -EBADMSG) {
             unlinkat(s->folder, file.name, 0);
+        }
+        if (fd >= 0) {
             close(fd);
         }
     }
@@ -294,9 +304,11 @@ void push_spool_remove_taken(push_spool *s)
     }
 }
 
+/* The child of a fork may have the descriptors, and with them the locks. */
 void push_spool_keep_taken(push_spool *s)
 {
     for (size_t i = 0; i < s->taken_count; i++) {
+        flock(s->locks[i], LOCK_UN);
         close(s->locks[i]);
     }
     s->taken_count = 0;

@@ -27,7 +27,7 @@ void push_spool_park(push_spool *spool);
 int push_spool_put(push_spool *spool, const push_entry *entry, uint64_t now_ns, uint64_t *dropped);
 
 /* Reads the oldest file that no process sends, and locks it. NULL: there is none. A file that is no
- * profile is removed. */
+ * profile is removed; one that cannot be read now stays for the next look. */
 push_entry *push_spool_take(push_spool *spool, uint64_t now_ns);
 
 /* Removes the file that was taken last. */

@@ -744,8 +744,23 @@ int cp_clients_begin(cp_clients *all, cp_loop *loop, cp_processes *processes, co
         return cp_fail(error, "--listen %s: %s", address, strerror(-fd));
     }
     all->listener.fd = fd;
+    if (all->at.is_local && lstat(all->at.at.local.sun_path, &all->file) < 0) {
+        all->file.st_ino = 0;
+    }
     address_text(&all->at, all->address);
     return cp_loop_add(loop, &all->listener) < 0 ? cp_fail(error, "no memory") : 0;
+}
+
+/* While it still listens there: after that the file may be another process's. */
+static void remove_file(const cp_clients *all)
+{
+    const char *path = all->at.at.local.sun_path;
+    struct stat present;
+
+    if (all->listener.fd >= 0 && all->at.is_local && lstat(path, &present) == 0 &&
+        present.st_ino == all->file.st_ino && present.st_dev == all->file.st_dev) {
+        unlink(path);
+    }
 }
 
 void cp_clients_end(cp_clients *all)
@@ -754,8 +769,6 @@ void cp_clients_end(cp_clients *all)
         next = c->next;
         end_client(c);
     }
+    remove_file(all);
     cp_loop_close(&all->listener);
-    if (all->at.is_local) {
-        unlink(all->at.at.local.sun_path);
-    }
 }

@@ -21,6 +21,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 
 typedef struct cp_error cp_error;
 typedef struct cp_client cp_client;
@@ -30,6 +31,7 @@ typedef struct cp_clients {
     cp_processes *processes;
     server_address at;
     char address[ADDRESS_TEXT_MAX]; /* as a client writes it */
+    struct stat file;               /* of a unix socket that was bound */
     token token;                    /* of length 0: none is asked for */
     cp_client *first;
     unsigned count;

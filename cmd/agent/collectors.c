@@ -26,7 +26,7 @@
 #include "base/message.h"
 #include "base/pool.h"
 #include "import/gunzip.h"
-#include "import/profile_file.h"
+#include "profile/profile_decode.h"
 #include "profile/profile_encode.h"
 #include "profile/profile_merge.h"
 #include "profile/profile_model.h"
@@ -172,6 +172,20 @@ static int64_t begin_of(const cp_collectors *all, const cp_tally *tally, int64_t
     return begin_ns && begin_ns < now_ns ? begin_ns : now_ns - all->interval_ns;
 }
 
+/* Other formats, which cpprof reads for a user, are not for what any process may send. */
+static int read_proto(const cp_bytes *bytes, cp_profile **out, cp_error *error)
+{
+    cp_bytes plain = {0};
+
+    if (!cp_gzip_is(bytes->data, bytes->length)) {
+        return cp_profile_decode(bytes->data, bytes->length, out, error);
+    }
+    int status = cp_gzip_expand(bytes->data, bytes->length, PLAIN_BYTES, &plain, error);
+    status = status < 0 ? status : cp_profile_decode_once(plain.data, plain.length, out, error);
+    cp_bytes_release(&plain);
+    return status;
+}
+
 /* Packs what is new in a profile. `tally`: NULL for one that is pushed as it is. 1, 0 if nothing is new, or -1 with a
  * sentence. */
 static int pack(const cp_collectors *all, cp_tally *tally, const cp_bytes *bytes, int64_t now_ns,
@@ -179,7 +193,7 @@ static int pack(const cp_collectors *all, cp_tally *tally, const cp_bytes *bytes
 {
     cp_profile *p = NULL;
 
-    if (cp_profile_read_bytes(bytes->data, bytes->length, PLAIN_BYTES, &p, error) < 0) {
+    if (read_proto(bytes, &p, error) < 0) {
         return -1;
     }
     int64_t run = run_of(kind_of(one->kind), p);
@@ -520,6 +534,7 @@ static void take_profile(collector *c)
 static void take_body(collector *c)
 {
     if (c->step == STEP_STATUS || c->step == STEP_CONFIGURE) {
+        c->is_configured |= c->step == STEP_CONFIGURE;
         if (c->exchange.status != 200 && c->step == STEP_CONFIGURE) {
             complain(c, "it was told to record %s, and refuses: %.*s", c->all->record,
                      (int)c->body.length, (const char *)c->body.data);
@@ -575,15 +590,16 @@ static void ask(collector *c, const char *path, const char *body)
     }
 }
 
-/* A program that was told is not told again, unless it has forgotten. */
+/* A program that has answered is not told again, unless it has forgotten. */
 static bool configures(collector *c)
 {
     char *options = c->is_configured ? NULL : options_for(c);
     bool asks = options && *options;
 
-    c->is_configured = true;
     if (asks) {
         ask(c, "/control/configure", options);
+    } else {
+        c->is_configured = true;
     }
     free(options);
     return asks;

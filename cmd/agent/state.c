@@ -130,7 +130,10 @@ int cp_state_open(cp_state *s, const char *path, cp_error *error)
     }
     s->lock = openat(s->folder, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (s->lock < 0 || flock(s->lock, LOCK_EX | LOCK_NB) < 0) {
-        return cp_fail(error, "--state %s: another agent uses it", s->path);
+        return errno == EWOULDBLOCK
+                   ? cp_fail(error, "--state %s: another agent uses it", s->path)
+                   : cp_fail(error, "--state %s: cannot lock the file `lock` there: %s", s->path,
+                             strerror(errno));
     }
     open_run(s, path != NULL);
     return 0;

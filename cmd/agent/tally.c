@@ -46,8 +46,8 @@ static uint64_t hash_text(const cp_profile *p, cp_string string, uint64_t seed)
 {
     const uint64_t length = cp_strings_length(&p->strings, string);
 
-    seed = cp_hash_bytes(&length, sizeof length, seed);
-    return cp_hash_bytes(cp_profile_text(p, string), length, seed);
+    seed = cp_hash_stable(&length, sizeof length, seed);
+    return cp_hash_stable(cp_profile_text(p, string), length, seed);
 }
 
 /* Of each mapping, and of no mapping at the end. Addresses are the process's own: a file that has come to the place of
@@ -74,7 +74,7 @@ static uint64_t hash_sample(const cp_profile *p, const cp_sample *s, const uint6
         const cp_location *l = &p->locations[s->locations[i]];
         uint32_t mapping = l->mapping == CP_NO_MAPPING ? p->mapping_count : l->mapping;
         const uint64_t words[] = {l->address, mappings[mapping]};
-        hash = cp_hash_bytes(words, sizeof words, hash);
+        hash = cp_hash_stable(words, sizeof words, hash);
     }
     for (uint32_t i = 0; i < s->label_count; i++) {
         if (!s->labels[i].numeric) {
@@ -175,24 +175,53 @@ static void subtract(const cp_profile *p, cp_sample *s, int64_t *sums)
     }
 }
 
+static uint64_t *hash_samples(const cp_profile *p)
+{
+    uint64_t *hashes = cp_heap_alloc((size_t)p->sample_count + 1, sizeof *hashes);
+    uint64_t *mappings = hash_mappings(p);
+
+    for (uint32_t i = 0; i < p->sample_count; i++) {
+        hashes[i] = hash_sample(p, &p->samples[i], mappings);
+    }
+    free(mappings);
+    return hashes;
+}
+
+static size_t count_unknown(const cp_tally *t, const uint64_t *hashes, size_t count)
+{
+    size_t unknown = 0;
+    uint32_t number;
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t at = hashes[i];
+        unknown += !t->of.slots || !cp_index_next(&t->of, hashes[i], &at, &number);
+    }
+    return unknown;
+}
+
 int cp_tally_take(cp_tally *t, cp_profile *p, int64_t run, cp_error *error)
 {
     if (p->sample_type_count == 0 || p->sample_type_count > CP_TALLY_TYPES) {
         return cp_fail(error, "a profile of %u sample types", p->sample_type_count);
     }
-    if (t->count + p->sample_count > CP_TALLY_STACKS) {
+    bool is_same = t->types == p->sample_type_count && t->run == run;
+    uint64_t *hashes = hash_samples(p);
+    size_t stacks =
+        is_same ? t->count + count_unknown(t, hashes, p->sample_count) : p->sample_count;
+    if (stacks > CP_TALLY_STACKS) {
+        free(hashes);
         return cp_fail(error, "more than %d stacks", CP_TALLY_STACKS);
     }
-    if (t->types != p->sample_type_count || t->run != run) {
+    if (!is_same) {
         forget_sums(t, p);
         t->run = run;
     }
     prepare(p);
-    uint64_t *mappings = hash_mappings(p);
     uint32_t *numbers = cp_heap_alloc((size_t)p->sample_count + 1, sizeof *numbers);
     for (uint32_t i = 0; i < p->sample_count; i++) {
-        numbers[i] = find_or_add(t, hash_sample(p, &p->samples[i], mappings));
+        numbers[i] = find_or_add(t, hashes[i]);
     }
+    free(hashes);
     cp_sample **first = cp_heap_alloc(t->count + 1, sizeof(void *));
     for (uint32_t i = 0; i < p->sample_count; i++) {
         if (first[numbers[i]]) {
@@ -208,7 +237,6 @@ int cp_tally_take(cp_tally *t, cp_profile *p, int64_t run, cp_error *error)
     }
     free(first);
     free(numbers);
-    free(mappings);
     return 0;
 }
 

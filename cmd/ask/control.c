@@ -120,11 +120,36 @@ static int send_request(int fd, const char *prefix, const char *path, const char
     return sent == length ? 0 : cp_fail(error, "the process does not listen: %s", strerror(errno));
 }
 
+#define LENGTH_NAME "\r\nContent-Length: "
+
+/* How many bytes an answer has that begins with these: its head, and as many as that says. 0: not known yet. */
+static size_t whole_length(const cp_bytes *bytes)
+{
+    static const char empty_line[] = "\r\n\r\n";
+    const char *text = (const char *)bytes->data;
+    size_t looked_at = bytes->length < PIECE ? bytes->length : PIECE;
+    const char *end = looked_at ? memmem(text, looked_at, empty_line, strlen(empty_line)) : NULL;
+
+    if (!end) {
+        return 0;
+    }
+    size_t head_length = (size_t)(end - text) + strlen(empty_line), length = 0;
+    char *head = cp_heap_copy(text, head_length);
+    const char *value = strstr(head, LENGTH_NAME);
+    bool is_known =
+        value && !__builtin_add_overflow(head_length,
+                                         strtoul(value + strlen(LENGTH_NAME), NULL, 10), &length);
+    free(head);
+    return is_known ? length : 0;
+}
+
+/* Until the answer is whole, or ends: the process need not close the connection, which a child of it may have, too. */
 static int read_all(int fd, waiting *w, size_t limit, cp_bytes *bytes, cp_error *error)
 {
     char piece[PIECE];
+    size_t whole = 0;
 
-    for (;;) {
+    while (!whole || bytes->length < whole) {
         if (!wait_for_bytes(w, fd)) {
             return cp_fail(error, "no answer after %ld s", w->limit);
         }
@@ -139,7 +164,9 @@ static int read_all(int fd, waiting *w, size_t limit, cp_bytes *bytes, cp_error 
         if (bytes->length > limit) {
             return cp_fail(error, "expected at most %zu bytes, found more", limit);
         }
+        whole = whole ? whole : whole_length(bytes);
     }
+    return 0;
 }
 
 /* The head of an answer, with a NUL; it is not HTTP. */
@@ -169,14 +196,14 @@ static int refuse_status(unsigned long status, const char *body, size_t length, 
 static int take_body(const char *head, const char *body, size_t there, cp_bytes *bytes,
                      cp_error *error)
 {
-    static const char version[] = "HTTP/1.1 ", length_name[] = "\r\nContent-Length: ";
-    const char *value = strstr(head, length_name);
+    static const char version[] = "HTTP/1.1 ";
+    const char *value = strstr(head, LENGTH_NAME);
 
     if (strncmp(head, version, strlen(version)) != 0 || !value) {
         return refuse_head(head, error);
     }
     unsigned long status = strtoul(head + strlen(version), NULL, 10);
-    size_t length = strtoul(value + strlen(length_name), NULL, 10);
+    size_t length = strtoul(value + strlen(LENGTH_NAME), NULL, 10);
     if (there != length) {
         return cp_fail(error, "expected %zu bytes, found %zu", length, there);
     }

@@ -23,6 +23,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -229,16 +230,22 @@ static bool is_peer(int fd, const cp_target *t)
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid == t->pid;
 }
 
+/* Of the calling thread alone, unlike seteuid(3): another one may be about to write a file. */
+static bool become(uid_t user)
+{
+    return syscall(SYS_setresuid, (uid_t)-1, user, (uid_t)-1) == 0;
+}
+
 /* Connects; root becomes the process's user for it where the process would not know root. */
 static bool connects(int fd, const struct sockaddr_un *address, const cp_target *t)
 {
     bool changes = t->has_users && geteuid() == 0 && t->user != 0;
 
-    if (changes && seteuid(t->user) != 0) {
+    if (changes && !become(t->user)) {
         return false;
     }
     bool connected = connect(fd, (const struct sockaddr *)address, sizeof *address) == 0;
-    return (!changes || seteuid(0) == 0) && connected;
+    return (!changes || become(0)) && connected;
 }
 
 /* Names the socket by its folder's descriptor: so the path may be long. */

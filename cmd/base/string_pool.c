@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #define FIRST_CAPACITY 64u
 #define MOST_EXPECTED  (1u << 16) /* a broken file may say anything */
@@ -24,8 +25,8 @@ static inline uint64_t fold(uint64_t hash, uint64_t word)
 }
 
 /* Folds in one 8-byte word after the other, each by a multiplication of its own, so that the order
- * of the words matters. The hash is no defence against chosen collisions. */
-uint64_t cp_hash_bytes(const void *data, size_t length, uint64_t seed)
+ * of the words matters. */
+uint64_t cp_hash_stable(const void *data, size_t length, uint64_t seed)
 {
     const unsigned char *bytes = data;
     uint64_t hash = seed ^ (0x9e3779b97f4a7c15u + length);
@@ -42,6 +43,31 @@ uint64_t cp_hash_bytes(const void *data, size_t length, uint64_t seed)
         hash = fold(hash, word);
     }
     return hash ^ (hash >> 29);
+}
+
+/* By chance, once for the process. */
+static uint64_t secret(void)
+{
+    static uint64_t shared;
+    uint64_t found = __atomic_load_n(&shared, __ATOMIC_RELAXED), fresh = 0;
+
+    if (found) {
+        return found;
+    }
+    if (getrandom(&fresh, sizeof fresh, GRND_NONBLOCK) != (ssize_t)sizeof fresh) {
+        fresh = 0;
+    }
+    fresh |= 1;
+    /* Another thread may have been first. */
+    return __atomic_compare_exchange_n(&shared, &found, fresh, false, __ATOMIC_RELAXED,
+                                       __ATOMIC_RELAXED)
+               ? fresh
+               : found;
+}
+
+uint64_t cp_hash_bytes(const void *data, size_t length, uint64_t seed)
+{
+    return cp_hash_stable(data, length, seed ^ secret());
 }
 
 void cp_strings_init(cp_strings *strings, cp_pool *pool)

@@ -11,6 +11,17 @@
 #include "profile/protobuf.h"
 
 #include <stdlib.h>
+#include <sys/random.h>
+
+static uint64_t odd_by_chance(void)
+{
+    uint64_t number;
+
+    if (getrandom(&number, sizeof number, GRND_NONBLOCK) != (ssize_t)sizeof number) {
+        number = 0x9e3779b97f4a7c15u;
+    }
+    return number | 1;
+}
 
 void cp_ids_init(cp_ids *table, uint32_t count, const char *what)
 {
@@ -24,6 +35,7 @@ void cp_ids_init(cp_ids *table, uint32_t count, const char *what)
     table->ids = NULL;
     table->indices = NULL;
     table->mask = slots - 1;
+    table->factor = odd_by_chance();
     table->what = what;
 }
 
@@ -34,10 +46,10 @@ void cp_ids_release(cp_ids *table)
     free(table->indices);
 }
 
-/* Consecutive ids get consecutive slots. The high half of an id spreads ids that are addresses. */
+/* The highest bits of the product, as many as the mask has. */
 static uint64_t id_slot(const cp_ids *table, uint64_t id)
 {
-    uint64_t at = (id + (id >> 32) * 0x9e3779b97f4a7c15u) & table->mask;
+    uint64_t at = (id * table->factor) >> __builtin_clzll(table->mask);
 
     while (table->ids[at] && table->ids[at] != id) {
         at = (at + 1) & table->mask;

@@ -22,6 +22,7 @@ typedef struct cp_ids {
     uint64_t *ids;     /* per slot; 0 = empty. NULL before the first large id */
     uint32_t *indices; /* per slot */
     uint64_t mask;
+    uint64_t factor;  /* by chance: nobody can choose ids that have one slot */
     const char *what; /* the things with these ids: "mapping" */
 } cp_ids;
 

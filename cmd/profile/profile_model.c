@@ -198,7 +198,8 @@ uint64_t cp_location_hash(const cp_location *location)
     uint64_t hash = cp_hash_bytes(key, sizeof key, location->line_count);
 
     for (uint32_t i = 0; i < location->line_count; i++) {
-        const uint64_t line[] = {location->lines[i].function, (uint64_t)location->lines[i].line};
+        const uint64_t line[] = {location->lines[i].function, (uint64_t)location->lines[i].line,
+                                 (uint64_t)location->lines[i].column};
         hash = cp_hash_bytes(line, sizeof line, hash);
     }
     return hash;

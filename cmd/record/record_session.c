@@ -33,7 +33,7 @@
 #define FOLDER_STEM  ".cpprof-"
 #define LIBRARY_LINK "libpprof.so.0"
 
-enum { PATIENCE_MS = 500, TURN_MS = 20 };
+enum { PATIENCE_MS = 500, LONGEST_MS = 10000, TURN_MS = 20 };
 
 extern char **environ;
 
@@ -350,7 +350,8 @@ int cp_session_open(cp_session *session, const cp_record_options *options, cp_er
 /* ---- the profiles ---- */
 
 /* A pipeline's shell may end before its last command does. While a process has the other end of the
- * socket, there may be more; one that has closed it may be about to write a file. */
+ * socket, there may be more; one that has closed it may be about to write a file. What starts processes without an end
+ * in the background always has more. */
 static bool may_be_more(const cp_session *session)
 {
     return session->socket.own >= 0 || cp_tree_goes_on(&session->tree);
@@ -358,9 +359,11 @@ static bool may_be_more(const cp_session *session)
 
 static void wait_for_the_last(cp_session *session)
 {
+    const int64_t limit_ns = cp_now_ns() + LONGEST_MS * INT64_C(1000000);
     int waited = 0;
 
-    while (!session->options->alone && waited < PATIENCE_MS && may_be_more(session)) {
+    while (!session->options->alone && waited < PATIENCE_MS && cp_now_ns() < limit_ns &&
+           may_be_more(session)) {
         struct pollfd news = {.fd = session->socket.own, .events = POLLIN};
 
         if (session->socket.own < 0 || poll(&news, 1, TURN_MS) == 0) {

@@ -40,11 +40,15 @@ void pp_http_command_line(pprof_http_answer *answer)
 
 /* ---- names ---- */
 
+/* Of one answer. A reader asks for an address once, and for 50 000 at most, whose names have some 200 bytes. */
+static const size_t names_bytes_max = (size_t)32 << 20;
+
 typedef struct names {
     uintptr_t *asked; /* in the order of the request */
     size_t count;
-    uintptr_t *sorted;
-    pp_symbol *symbols; /* of the sorted ones */
+    uintptr_t *sorted; /* each once */
+    size_t sorted_count;
+    pp_symbol *symbols; /* of the sorted ones; those that were written have no name any more */
 } names;
 
 static int compare(const void *x, const void *y, void *unused)
@@ -80,6 +84,33 @@ static int read_addresses(const char *text, size_t length, pp_arena *arena, name
     return 0;
 }
 
+static void sort(names *n)
+{
+    memcpy(n->sorted, n->asked, n->count * sizeof *n->asked);
+    pp_sort(n->sorted, n->count, sizeof *n->sorted, compare, NULL);
+    for (size_t i = 0; i < n->count; i++) {
+        if (i == 0 || n->sorted[i] != n->sorted[n->sorted_count - 1]) {
+            n->sorted[n->sorted_count++] = n->sorted[i];
+        }
+    }
+}
+
+/* The index of the first sorted address that is not below `pc`. */
+static size_t lower_bound(const names *n, uintptr_t pc)
+{
+    size_t low = 0;
+    size_t high = n->sorted_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (n->sorted[middle] < pc) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 /* Resolves the addresses that lie in each mapping: these are neighbours when they are sorted. */
 static int resolve(names *n, pp_arena *arena)
 {
@@ -89,17 +120,10 @@ static int resolve(names *n, pp_arena *arena)
     if (pp_modules_mappings(arena, &mappings, &mapping_count) == -ENOMEM) {
         return -ENOMEM;
     }
-    memcpy(n->sorted, n->asked, n->count * sizeof *n->asked);
-    pp_sort(n->sorted, n->count, sizeof *n->sorted, compare, NULL);
+    sort(n);
     for (size_t m = 0; m < mapping_count; m++) {
-        size_t first = 0;
-        while (first < n->count && n->sorted[first] < mappings[m].start) {
-            first++;
-        }
-        size_t end = first;
-        while (end < n->count && n->sorted[end] < mappings[m].limit) {
-            end++;
-        }
+        size_t first = lower_bound(n, mappings[m].start);
+        size_t end = lower_bound(n, mappings[m].limit);
         if (end > first) {
             pp_known_names_resolve(mappings, mapping_count, m, n->sorted + first, end - first,
                                    n->symbols + first, arena);
@@ -108,20 +132,37 @@ static int resolve(names *n, pp_arena *arena)
     return 0;
 }
 
-/* The address is in the list. */
-static const char *name_of(const names *n, uintptr_t pc)
+static size_t names_bytes(const names *n)
 {
-    size_t low = 0;
-    size_t high = n->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (n->sorted[middle] < pc) {
-            low = middle + 1;
-        } else {
-            high = middle;
+    size_t bytes = 0;
+    const char *last = NULL;
+    size_t length = 0;
+    for (size_t i = 0; i < n->sorted_count; i++) {
+        if (n->symbols[i].name != last) { /* those of one function share their text */
+            last = n->symbols[i].name;
+            length = last != NULL ? strlen(last) : 0;
+        }
+        bytes += length;
+    }
+    return bytes;
+}
+
+static int write_lines(names *n, pprof_writer writer)
+{
+    pp_text_stream stream;
+    pp_text_stream_init(&stream, writer);
+    pp_text_stream_add(&stream, "num_symbols: 1\n");
+    for (size_t i = 0; i < n->count; i++) {
+        const char **name = &n->symbols[lower_bound(n, n->asked[i])].name;
+        if (*name != NULL) {
+            pp_text_stream_hex(&stream, n->asked[i]);
+            pp_text_stream_add(&stream, " ");
+            pp_text_stream_add(&stream, *name);
+            pp_text_stream_add(&stream, "\n");
+            *name = NULL;
         }
     }
-    return n->symbols[low].name;
+    return pp_text_stream_finish(&stream);
 }
 
 static int write_names(pprof_http_answer *answer, pprof_writer writer)
@@ -130,24 +171,17 @@ static int write_names(pprof_http_answer *answer, pprof_writer writer)
     const char *text = is_post ? answer->body : answer->query;
     size_t length = is_post ? answer->body_size : strlen(answer->query);
     names n = {.count = 0};
-    pp_text_stream stream;
     int error = read_addresses(text, length, &answer->arena, &n);
     error = error == 0 ? resolve(&n, &answer->arena) : error;
     if (error != 0) {
         return error;
     }
-    pp_text_stream_init(&stream, writer);
-    pp_text_stream_add(&stream, "num_symbols: 1\n");
-    for (size_t i = 0; i < n.count; i++) {
-        const char *name = name_of(&n, n.asked[i]);
-        if (name != NULL) {
-            pp_text_stream_hex(&stream, n.asked[i]);
-            pp_text_stream_add(&stream, " ");
-            pp_text_stream_add(&stream, name);
-            pp_text_stream_add(&stream, "\n");
-        }
+    if (names_bytes(&n) > names_bytes_max) {
+        pp_http_fail(answer, 413,
+                     "the names of these addresses are longer than 32 MiB: ask for fewer at once");
+        return 0;
     }
-    return pp_text_stream_finish(&stream);
+    return write_lines(&n, writer);
 }
 
 void pp_http_symbol(pprof_http_answer *answer)

@@ -39,8 +39,14 @@ start_agent --listen "unix:$work/agent.sock"
 expect_equal "mode of the socket" 600 "$(stat -c %a agent.sock)"
 url="unix:$work/agent.sock:"
 expect_equal "on the socket" 200 "$(status_of /targets)"
+expect_equal "a second agent there" 1 "$(status "$cpprof" agent --listen "unix:$work/agent.sock" 2>errors)"
+expect_contains "a second agent there" errors "Address already in use"
+expect_equal "the first one, after that" 200 "$(status_of /targets)"
 end_agent
 expect_no_file agent.sock
+echo precious >file
+expect_equal "a file in the place of the socket" 1 "$(status "$cpprof" agent --listen "unix:$work/file" 2>errors)"
+expect_equal "that file" precious "$(cat file)"
 
 # ---- command lines ----
 expect_equal "a bad address" 1 "$(status "$cpprof" agent --listen nonsense 2>errors)"
@@ -48,4 +54,8 @@ expect_equal "a short token" 1 "$(echo short >short; status "$cpprof" agent --li
 expect_contains "a short token" errors "16 to 255 characters"
 expect_equal "a bad interval" 2 "$(status "$cpprof" agent --push http://127.0.0.1:1 --interval 0.1s 2>errors)"
 expect_equal "a bad expression" 1 "$(status "$cpprof" agent --only '(' 2>errors)"
+mkdir -p state/lock
+expect_equal "a state without a lock" 1 "$(status "$cpprof" agent --push http://127.0.0.1:1 --state state 2>errors)"
+expect_contains "a state without a lock" errors "cannot lock the file"
+expect_contains "a state without a lock" errors "Is a directory"
 expect_equal "an operand" 2 "$(status "$cpprof" agent 1234 2>errors)"

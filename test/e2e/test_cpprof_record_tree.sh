@@ -337,4 +337,13 @@ is_waited_for() {
     expect_at_least "a process that is about to end" 10 "$(time_of soon process other)"
 }
 attempts 10 is_waited_for
+# What starts processes without an end always has something to tell: it is not waited for.
+rm -f pid stop
+record endless -- sh -c 'while [ ! -e stop ] && [ $((n += 1)) -lt 100000 ]; do /bin/true; done & echo $! >pid'
+endless=$(cat pid)
+started="$started $endless"
+expect_equal "status with an endless one" 0 $record_status
+kill -0 "$endless" || fail "an endless one was waited for until its end"
+touch stop
+wait_until is_over "$endless"
 echo ok

@@ -26,7 +26,7 @@ named() {
         s|^renames %D/profiles/.*gz$|renames it to the name of the profile|
         s|^(binds\|looks\|removes) (%D/profiles/\|/tmp/[^/]*/run/pprof/)?[a-z0-9PID]*\.sock$|\1 the socket|
         s|^creates %D/profiles/log$|creates the log|
-        s|^(creates\|looks\|lists) /tmp/[^/]*/run/pprof$|\1 the socket'"'"'s folder|' | sort -u
+        s|^(creates\|looks\|lists) (/tmp/[^/]*/run/pprof\|%D/profiles)$|\1 the socket'"'"'s folder|' | sort -u
 }
 
 # touches OPTION...: each line that these options cause is in the table, with one of them, "profiles" or "all".

@@ -2,7 +2,7 @@
  *
  * fuzz_http_request.c: any bytes as the head of a request; and the Host in it as a name of the loopback interface.
  *
- * Sources: http/request.c http/address.c
+ * Sources: http/request.c http/address.c http/descriptor.c
  * Seeds: requests of readers of profiles.
  */
 #include "../../http/address.h"

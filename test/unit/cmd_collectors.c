@@ -317,6 +317,8 @@ struct program {
 
 static program guest;
 static int listener = -1, connection = -1;
+static bool drops_next_configuration; /* hangs up instead of an answer */
+static const char *instead_of_heap;   /* NULL: it answers with a profile */
 
 /* Counts, as if it had worked. */
 static void work(void)
@@ -411,6 +413,8 @@ static void answer_request(const char *request)
         answer_status();
     } else if (strncmp(request, "GET /debug/pprof/profile?now=1 ", 31) == 0) {
         answer_profile(CP_KIND_CPU);
+    } else if (strncmp(request, "GET /debug/pprof/heap ", 22) == 0 && instead_of_heap) {
+        answer("application/octet-stream", instead_of_heap, strlen(instead_of_heap));
     } else if (strncmp(request, "GET /debug/pprof/heap ", 22) == 0 ||
                strncmp(request, "GET /debug/pprof/%61%2E%62%2F%63 ", 33) == 0) {
         answer_profile(CP_KIND_HEAP);
@@ -443,6 +447,11 @@ static void serve(void)
         connection >= 0 ? recv(connection, request, sizeof request - 1, MSG_DONTWAIT) : -1;
     if (got > 0) {
         request[got] = '\0';
+    }
+    if (got > 0 && drops_next_configuration && strncmp(request, "POST ", 5) == 0) {
+        drops_next_configuration = false;
+        hang_up();
+    } else if (got > 0) {
         answer_request(request);
     } else if (got == 0) {
         hang_up();
@@ -751,6 +760,39 @@ static void a_day_has_no_gap_and_nothing_twice(void **unused)
     }
 }
 
+/* A server without room for more clients keeps no connection. */
+static void what_was_not_answered_is_told_again(void **unused)
+{
+    (void)unused;
+    begin_program(false);
+    drops_next_configuration = true;
+    begin_agent();
+    run_until(now() + 60 * SECOND);
+    assert_false(drops_next_configuration);
+    assert_true(guest.file[0] != '\0');
+    write_last();
+    forget_program(true);
+    end_agent();
+}
+
+/* What a user may give to cpprof, a process may not send. */
+static void a_text_is_no_profile(void **unused)
+{
+    (void)unused;
+    begin_program(false);
+    server.answer = take_all;
+    memset(server.until_ns, 0, sizeof server.until_ns);
+    instead_of_heap = "main;work 17\n";
+    begin_agent();
+    run_until(now() + 60 * SECOND);
+    assert_int_equal(server.until_ns[0][CP_KIND_HEAP], 0);
+    assert_true(server.until_ns[guest.number][CP_KIND_CPU] != 0);
+    instead_of_heap = NULL;
+    write_last();
+    forget_program(true);
+    end_agent();
+}
+
 /* ---- the beginning ---- */
 
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
@@ -769,6 +811,7 @@ static int set_up(void **unused)
     clocks.main = pthread_self();
     signal(SIGXFSZ, SIG_IGN);
     int length = snprintf(address.sun_path, sizeof address.sun_path, "%s/pprof", root);
+    mkdir(root, 0700);
     mkdir(address.sun_path, 0700);
     snprintf(address.sun_path + length, sizeof address.sun_path - (size_t)length, "/%d.sock",
              getpid());
@@ -792,6 +835,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_day_has_no_gap_and_nothing_twice, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_was_not_answered_is_told_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_text_is_no_profile, set_up, tear_down),
     };
 
     if (argc < 2) {

@@ -149,6 +149,23 @@ static void an_answer_is_whole_and_of_http(void **unused)
         "expected HTTP, found the protocol of an older libpprof: use the cpprof of that version");
 }
 
+/* A child of the process may have the connection, too: then it does not end. */
+static void a_whole_answer_needs_no_end(void **unused)
+{
+    static const char sent[] = "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\non cpu\n";
+    cp_bytes body = {0};
+    cp_error error;
+    int ends[2];
+    (void)unused;
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    assert_int_equal(send(ends[1], sent, sizeof sent - 1, 0), sizeof sent - 1);
+    assert_int_equal(cp_control_ask(ends[0], "status", NULL, 2, &body, &error), 0);
+    assert_int_equal(body.length, 7);
+    cp_bytes_release(&body);
+    close(ends[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -157,6 +174,7 @@ int main(void)
         cmocka_unit_test(a_chosen_port_is_not_known),
         cmocka_unit_test(this_process_is_described),
         cmocka_unit_test(an_answer_is_whole_and_of_http),
+        cmocka_unit_test(a_whole_answer_needs_no_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

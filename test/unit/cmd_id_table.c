@@ -88,12 +88,42 @@ static void second_ids_are_refused(void **state)
     expect_refused(100, "byte 9: expected a new thing id, found 100 for the second time");
 }
 
+/* An id for which the sum of the low half and a multiple of the high one is 0. */
+static uint64_t chosen(uint64_t high)
+{
+    enum { MASK = (1 << 21) - 1 };
+
+    return high << 32 | ((0 - high * 0x9e3779b97f4a7c15u) & MASK);
+}
+
+/* A million ids on one slot would take an hour. */
+static void chosen_ids_are_spread(void **state)
+{
+    enum { MANY = 1000000 };
+    static const uint8_t nothing[1];
+    cp_error error;
+    cp_wire wire;
+    cp_ids table;
+    uint32_t index = 0;
+
+    (void)state;
+    cp_wire_init(&wire, nothing, 0, &error);
+    cp_ids_init(&table, MANY, "thing");
+    for (uint32_t i = 0; i < MANY; i++) {
+        assert_true(cp_ids_add(&table, &wire, 0, chosen(i + 1), i));
+    }
+    assert_true(cp_ids_find(&table, &wire, 0, chosen(7), &index));
+    assert_int_equal(index, 6);
+    cp_ids_release(&table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_id_is_found),
         cmocka_unit_test(other_ids_are_not_found),
         cmocka_unit_test(second_ids_are_refused),
+        cmocka_unit_test(chosen_ids_are_spread),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,6 +19,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -454,6 +456,52 @@ static void large_profiles_are_split(void **state)
     assert_true(split_by(&by_bytes) > 3);
 }
 
+static size_t address_space(void)
+{
+    unsigned long pages = 0;
+    FILE *statm = fopen("/proc/self/statm", "r");
+    assert_non_null(statm);
+    /* NOLINTNEXTLINE(cert-err34-c): the kernel wrote it */
+    assert_int_equal(fscanf(statm, "%lu", &pages), 1);
+    fclose(statm);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* 250 parts of a profile whose strings take 6 MB of tables. */
+static void parts_do_not_take_memory_all_at_once(void **state)
+{
+    enum { STRINGS = 250000, ROOM = 1 << 30 };
+    const push_limits limits = {.samples = 4};
+    push_memory memory;
+    push_body packed = PUSH_BODY_INIT;
+    struct rlimit before;
+    unsigned count = 0;
+    (void)state;
+    push_memory_init(&memory);
+    push_pprof *p = large(&memory);
+    ProtobufCBinaryData *strings = push_memory_array(&memory, STRINGS, sizeof *strings);
+    memcpy(strings, p->string_table, p->n_string_table * sizeof *strings);
+    p->string_table = strings;
+    p->n_string_table = STRINGS;
+    push_pprof_write(p, &packed);
+    const push_profile profile = {.data = packed.data, .size = packed.size, .kind = "cpu"};
+    push_entry *entry = push_entry_new(&profile);
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    const struct rlimit limit = {address_space() + ROOM, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+    push_entry *part = push_split(entry, &limits);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    while (part != NULL) {
+        push_entry *next = part->next;
+        push_entry_free(part);
+        part = next;
+        count++;
+    }
+    assert_true(count >= MANY / limits.samples);
+    push_body_release(&packed);
+    push_memory_release(&memory);
+}
+
 /* A request begins with what it must have, and garbage makes none. */
 static void requests_of_each_server(void **state)
 {
@@ -516,6 +564,7 @@ int main(void)
         cmocka_unit_test(types_get_plain_words),
         cmocka_unit_test(times_are_those_that_the_server_takes),
         cmocka_unit_test(large_profiles_are_split),
+        cmocka_unit_test(parts_do_not_take_memory_all_at_once),
         cmocka_unit_test(requests_of_each_server),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,7 +91,9 @@ static const push_transport transport = {.exchange = exchange,
 
 static int encode(const push_entry *first, size_t count, push_body *body, push_body *query)
 {
-    (void)query;
+    if (strcmp(first->profile.kind, "labelled") == 0) {
+        memset(push_body_extend(query, 2000), 'a', 2000);
+    }
     for (size_t i = 0; i < count; i++, first = first->next) {
         if (first->profile.size == 0) {
             return -EBADMSG;
@@ -276,6 +278,20 @@ static void what_cannot_be_encoded_is_lost(void **state)
     assert_int_equal(world.taken, 3);
     assert_int_equal(push_count(sender).lost, 1);
     push_close(sender);
+}
+
+static void labels_that_are_too_long_are_said(void **state)
+{
+    const push_settings settings = {.url = ""};
+    const push_profile labelled = {.data = "7", .size = 1, .kind = "labelled"};
+    (void)state;
+    push_sender *sender = open_sender(&settings);
+    push_add(sender, &labelled);
+    assert_true(push_flush(sender, world.now_ns + 10 * (uint64_t)SECOND));
+    assert_int_equal(world.requests, 0);
+    push_close(sender);
+    assert_non_null(strstr(world.said, "1 profile is lost: "));
+    assert_non_null(strstr(world.said, "its labels make the server's path too long"));
 }
 
 static push_answer no_answer(const push_request *request)
@@ -489,6 +505,7 @@ int main(void)
         cmocka_unit_test_setup(a_busy_server_is_asked_again, set_up),
         cmocka_unit_test_setup(a_bad_profile_is_the_only_one_that_is_lost, set_up),
         cmocka_unit_test_setup(what_cannot_be_encoded_is_lost, set_up),
+        cmocka_unit_test_setup(labels_that_are_too_long_are_said, set_up),
         cmocka_unit_test_setup(the_queue_has_a_bound, set_up),
         cmocka_unit_test_setup(a_full_disk_loses_nothing, set_up),
         cmocka_unit_test_setup(the_end_does_not_wait, set_up),

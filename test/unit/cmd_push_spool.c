@@ -15,11 +15,23 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 static char folder[64];
+static bool reading_fails;
+
+ssize_t read(int fd, void *to, size_t size)
+{
+    if (reading_fails) {
+        errno = EIO;
+        return -1;
+    }
+    return syscall(SYS_read, fd, to, size);
+}
 
 static int set_up(void **state)
 {
@@ -242,6 +254,59 @@ static void a_parked_spool_goes_on(void **state)
     push_spool_close(spool);
 }
 
+static void what_cannot_be_read_now_stays(void **state)
+{
+    (void)state;
+    push_spool *spool = open_spool(1 << 20);
+    put(spool, 1, 10);
+    reading_fails = true;
+    assert_int_equal(take(spool), -1);
+    reading_fails = false;
+    assert_int_equal(files(), 1);
+    push_entry *entry = push_spool_take(spool, UINT64_C(60000000000));
+    assert_non_null(entry);
+    push_entry_free(entry);
+    push_spool_close(spool);
+}
+
+/* As a killed process leaves it whose number in its container was the same. */
+static void a_part_that_was_left_is_in_nobodys_way(void **state)
+{
+    char name[64];
+    (void)state;
+    snprintf(name, sizeof name, ".%d.1.part", (int)getpid());
+    write_file(name, "half");
+    push_spool *spool = open_spool(1 << 20);
+    assert_int_equal(put(spool, 1, 10), 0);
+    assert_int_equal(take(spool), 1);
+    push_spool_close(spool);
+}
+
+static void a_child_keeps_no_lock(void **state)
+{
+    int ends[2];
+    char byte;
+    (void)state;
+    push_spool *mine = open_spool(1 << 20);
+    put(mine, 1, 10);
+    assert_int_equal(take(mine), 1);
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        close(ends[1]);
+        (void)!syscall(SYS_read, ends[0], &byte, 1);
+        _exit(0);
+    }
+    push_spool_keep_taken(mine);
+    push_spool *other = open_spool(1 << 20);
+    assert_int_equal(take(other), 1);
+    close(ends[1]);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    close(ends[0]);
+    push_spool_close(other);
+    push_spool_close(mine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +320,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(files_are_for_their_user, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_folder_that_cannot_be_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_parked_spool_goes_on, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_cannot_be_read_now_stays, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_part_that_was_left_is_in_nobodys_way, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_child_keeps_no_lock, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

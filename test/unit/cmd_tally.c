@@ -188,6 +188,28 @@ static void too_many_stacks_are_refused(void **unused)
     cp_profile_free(p);
 }
 
+static void only_new_stacks_need_room(void **unused)
+{
+    enum { MANY = CP_TALLY_STACKS / 2 + 1 };
+    cp_tally tally = {0};
+    int64_t *allocated = calloc(MANY, sizeof *allocated);
+    cp_error error;
+    (void)unused;
+
+    assert_non_null(allocated);
+    for (int64_t run = 0; run < 2; run++) { /* of which the second one begins with a full tally */
+        for (int turn = 1; turn < 3; turn++) {
+            cp_profile *p = make(allocated, MANY, NULL, NULL);
+            p->samples[MANY - 1].values[0] = 10 * turn;
+            assert_int_equal(cp_tally_take(&tally, p, run, &error), 0);
+            assert_int_equal(p->samples[MANY - 1].values[0], 10);
+            cp_profile_free(p);
+        }
+    }
+    cp_tally_release(&tally);
+    free(allocated);
+}
+
 static void a_tally_survives_its_file(void **unused)
 {
     cp_tally tally = {0}, other = {0}, empty = {0};
@@ -232,6 +254,7 @@ int main(void)
         cmocka_unit_test(labels_tell_stacks_apart),
         cmocka_unit_test(a_wait_that_goes_on_is_left_out),
         cmocka_unit_test(too_many_stacks_are_refused),
+        cmocka_unit_test(only_new_stacks_need_room),
         cmocka_unit_test(a_tally_survives_its_file),
     };
 

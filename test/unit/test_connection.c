@@ -309,6 +309,31 @@ static void a_client_that_does_not_close_is_closed(void **state)
     assert_int_equal(f->c.state, CONNECTION_FREE);
 }
 
+/* ---- a child of the program ---- */
+
+static void a_copy_of_the_socket_keeps_no_client_waiting(void **state)
+{
+    fixture *f = *state;
+    char byte;
+    int copy = dup(f->c.socket.fd);
+    arrive(f, head_of_post, f->start_ns);
+    connection_end(&f->c);
+    assert_int_equal(recv(f->client, &byte, 1, 0), 0);
+    close(copy);
+}
+
+static void a_child_leaves_the_client_to_the_parent(void **state)
+{
+    fixture *f = *state;
+    int parent = dup(f->c.socket.fd);
+    arrive(f, head_of_post, f->start_ns);
+    connection_forget(&f->c);
+    assert_int_equal(f->c.state, CONNECTION_FREE);
+    assert_int_equal(send(parent, "answer", 6, MSG_NOSIGNAL), 6);
+    assert_string_equal(read_answer(f), "answer");
+    close(parent);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +359,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_byte_that_gets_through_gives_more_time, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_client_that_does_not_close_is_closed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_copy_of_the_socket_keeps_no_client_waiting, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_child_leaves_the_client_to_the_parent, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

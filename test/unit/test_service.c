@@ -20,6 +20,7 @@
 
 #include "pprof_http.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,6 +89,22 @@ static void assert_is_closed(int fd)
     close(fd);
 }
 
+/* ---- the socket's file ---- */
+
+static int removals, late_removals; /* late: nobody listens there any more */
+
+int unlink(const char *path)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (strcmp(path, address.sun_path) == 0) {
+        bool listens = connect(fd, (const struct sockaddr *)&address, sizeof address) == 0;
+        removals++;
+        late_removals += !listens;
+    }
+    close(fd);
+    return unlinkat(AT_FDCWD, path, 0);
+}
+
 /* ---- the tests ---- */
 
 static void the_end_ends_what_is_collected(void **state)
@@ -98,6 +115,15 @@ static void the_end_ends_what_is_collected(void **state)
     assert_int_equal(pprof_http_stop(), 0);
     assert_int_equal(set_rate(PPROF_RATE_READ), 0);
     assert_is_closed(client);
+}
+
+/* Else it may be another process's by then. */
+static void the_file_goes_while_the_socket_listens(void **state)
+{
+    removals = late_removals = 0;
+    the_end_ends_what_is_collected(state);
+    assert_int_equal(removals, 1);
+    assert_int_equal(late_removals, 0);
 }
 
 static void the_end_in_a_pause_does_so_too(void **state)
@@ -130,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_end_ends_what_is_collected),
         cmocka_unit_test(the_end_in_a_pause_does_so_too),
+        cmocka_unit_test(the_file_goes_while_the_socket_listens),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
