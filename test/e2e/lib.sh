@@ -83,6 +83,20 @@ preload() {
     env LIBPPROF="$preload_options" LD_PRELOAD="$library" "$@"
 }
 
+# own_programs PATH...: goes on with a /bin/sh and /usr/bin/env of the library's libc, which system(), popen() and scripts
+# begin, and such programs at these paths. In a namespace of mounts of this test; needs root.
+own_programs() {
+    ! is_musl "$library" || is_musl "$(readlink -f /bin/sh)" && return 0
+    as_root "to mount a /bin/sh for musl"
+    need unshare mount
+    rm -rf "$work"
+    # shellcheck disable=SC2016 # the inner shell's
+    exec unshare -m sh -c 'for program; do
+        mount --bind "$(readlink -f "$(command -v "${program##*/}")")" "$(readlink -f "$program")" || exit
+    done
+    exec sh "$0"' "$0" /bin/sh /usr/bin/env "$@"
+}
+
 # for_everybody FILE: the path of a copy that every user may read and run; the project may lie in a folder of mode 0700.
 for_everybody() {
     everybody=$work/everybody

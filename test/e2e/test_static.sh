@@ -86,11 +86,11 @@ expect_equal "leaves, own malloc" keep_blocks "$(leaves_of heap.pb.gz.raw keep_b
 
 # The options in a program that calls no malloc: libc does.
 echo '#include <stdio.h>
-int main(void) { return puts("hello") < 0; }' >hello.c
+int main(void) { return puts("hello") < 0 || fopen("/dev/null", "r") == NULL; }' >hello.c
 cc -static -o program hello.c "$archive" "$wrap" -lz 2>messages || fail "hello: $(cat messages)"
 run "heap:1,file=$work/hello.pb.gz"
 raw hello.pb.gz
-expect_equal "blocks of puts" 1 "$(field 1 "$(blocks_of hello.pb.gz.raw puts main)")"
+expect_at_least "blocks of libc" 1 "$(field 1 "$(blocks_of hello.pb.gz.raw main)")"
 
 # What libc's allocator says of itself is in the text.
 cat >text.c <<'C'
@@ -106,7 +106,8 @@ cc -static -I "$SRC/include" -o program text.c "$archive" "$wrap" -lz 2>messages
 ./program >text || fail "text: $?"
 alloc=$(sed -n 's/^# HeapAlloc = //p' text)
 expect_at_least "HeapAlloc of a static program" 3000000 "${alloc:-0}"
-expect_at_least "HeapSys of a static program" "${alloc:-0}" "$(sed -n 's/^# HeapSys = //p' text)"
+is_musl "$library" || # which has no such number
+    expect_at_least "HeapSys of a static program" "${alloc:-0}" "$(sed -n 's/^# HeapSys = //p' text)"
 
 # No opening is seen in one, but what is open at the end is known.
 LIBPPROF="fd,file=$work/fd.pb.gz" ./program 9</dev/null >text || fail "fd: $?"
