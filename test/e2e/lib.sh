@@ -97,6 +97,16 @@ own_programs() {
     exec sh "$0"' "$0" /bin/sh /usr/bin/env "$@"
 }
 
+# find_signal_env: $signal_env COMMAND... undoes that a shell without job control starts what runs beside it with SIGINT
+# ignored. It is GNU's env; the first one may be busybox's.
+find_signal_env() {
+    for signal_env in env /usr/bin/env; do
+        signal_env="$signal_env --default-signal=INT,TERM"
+        ! $signal_env true 2>/dev/null || return 0
+    done
+    skip "env has no --default-signal"
+}
+
 # for_everybody FILE: the path of a copy that every user may read and run; the project may lie in a folder of mode 0700.
 for_everybody() {
     everybody=$work/everybody

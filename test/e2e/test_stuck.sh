@@ -6,11 +6,7 @@
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go timeout
-# The library's `env` may be busybox's.
-for defaults in env /usr/bin/env none; do
-    ! $defaults --default-signal=INT true 2>/dev/null || break
-done
-[ $defaults != none ] || skip "env has no --default-signal"
+find_signal_env
 libc=libc.so.6
 ! is_musl "$library" || libc=ld-musl-$(uname -m).so.1
 
@@ -37,7 +33,7 @@ not_of() {
 for case in "TERM waiting 143" "INT waiting 130" "TERM running 143"; do
     # shellcheck disable=SC2086 # three words
     set -- $case
-    $defaults --default-signal=INT,TERM env LIBPPROF="thread,file=$work/$1.$2.pb.gz" LD_PRELOAD="$library" \
+    $signal_env env LIBPPROF="thread,file=$work/$1.$2.pb.gz" LD_PRELOAD="$library" \
         "$victims/stuck" "$2" >"$1.$2.out" 2>"$1.$2.err" &
     process=$!
     started="$started $process"
