@@ -83,6 +83,30 @@ preload() {
     env LIBPPROF="$preload_options" LD_PRELOAD="$library" "$@"
 }
 
+# own_programs PATH...: goes on with a /bin/sh and /usr/bin/env of the library's libc, which system(), popen() and scripts
+# begin, and such programs at these paths. In a namespace of mounts of this test; needs root.
+own_programs() {
+    ! is_musl "$library" || is_musl "$(readlink -f /bin/sh)" && return 0
+    as_root "to mount a /bin/sh for musl"
+    need unshare mount
+    rm -rf "$work"
+    # shellcheck disable=SC2016 # the inner shell's
+    exec unshare -m sh -c 'for program; do
+        mount --bind "$(readlink -f "$(command -v "${program##*/}")")" "$(readlink -f "$program")" || exit
+    done
+    exec sh "$0"' "$0" /bin/sh /usr/bin/env "$@"
+}
+
+# find_signal_env: $signal_env COMMAND... undoes that a shell without job control starts what runs beside it with SIGINT
+# ignored. It is GNU's env; the first one may be busybox's.
+find_signal_env() {
+    for signal_env in env /usr/bin/env; do
+        signal_env="$signal_env --default-signal=INT,TERM"
+        ! $signal_env true 2>/dev/null || return 0
+    done
+    skip "env has no --default-signal"
+}
+
 # for_everybody FILE: the path of a copy that every user may read and run; the project may lie in a folder of mode 0700.
 for_everybody() {
     everybody=$work/everybody

@@ -7,6 +7,7 @@
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go timeout
+own_programs
 
 run_child() { # OPTIONS WAY
     status timeout -s KILL 60 env LIBPPROF="cpu:1000,$1" LD_PRELOAD="$library" \

@@ -28,6 +28,7 @@ done
 # ---- libfaketime
 
 fake=$(find /usr/lib /usr/lib64 /lib -name libfaketime.so.1 2>/dev/null | head -n 1)
+! is_musl "$library" || fake= # the distribution's is for glibc
 [ -n "$fake" ] || {
     echo "ok, without libfaketime"
     exit 0

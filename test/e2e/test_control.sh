@@ -8,6 +8,7 @@
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need python3
+own_programs
 cpprof=$BUILD/bin/cpprof
 ask=$SRC/test/e2e/control/ask.py
 own=$work/run/pprof # the folder of the sockets
@@ -142,7 +143,7 @@ done
 wait_until none_is_left
 
 # A program that executes another one leaves nothing; one that fails to has its socket again.
-start control exec /bin/cat
+start control exec "$(command -v cat)"
 wait_until listens
 echo >&9
 wait_until test ! -e "$at"

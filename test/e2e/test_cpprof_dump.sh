@@ -45,16 +45,21 @@ expect_victim() {
     expect_equal "right, in $file" 'futex, mutex ADDRESS held by thread N "left"' "$(state_of "$file" right)"
     expect_equal "behind, in $file" 'futex, mutex ADDRESS held by thread N "left"' "$(state_of "$file" behind)"
     expect_equal "itself, in $file" 'futex, mutex ADDRESS held by thread N "itself"' "$(state_of "$file" itself)"
-    expect_equal "orphan, in $file" 'futex, mutex ADDRESS held by thread N, which has ended' \
-        "$(state_of "$file" orphan)"
+    holder='thread N, which has ended'
+    ! is_musl "$library" || holder=nobody # it forgets it
+    expect_equal "orphan, in $file" "futex, mutex ADDRESS held by $holder" "$(state_of "$file" orphan)"
     # On aarch64 glibc waits for a rwlock in a function that saves nothing: its caller is not known (docs/LIMITS.md).
     reader=reader
     if [ "$(uname -m) $(state_of "$file" reader)" = "aarch64 futex" ]; then
         reader=
     else
-        expect_equal "reader, in $file" 'futex, rwlock ADDRESS held by thread N "dumped"' "$(state_of "$file" reader)"
+        writer='thread N "dumped"'
+        ! is_musl "$library" || writer='another thread' # the lock does not say which
+        expect_equal "reader, in $file" "futex, rwlock ADDRESS held by $writer" "$(state_of "$file" reader)"
     fi
-    expect_equal "joiner, in $file" 'futex, the end of thread N "behind"' "$(state_of "$file" joiner)"
+    joined=', the end of thread N "behind"'
+    ! is_musl "$library" || joined= # it waits for a word that has no thread's number
+    expect_equal "joiner, in $file" "futex$joined" "$(state_of "$file" joiner)"
     expect_equal "waiter, in $file" futex "$(state_of "$file" waiter)"
     for name in left right behind itself orphan $reader joiner waiter; do
         case " $(functions_of "$file" $name)" in
@@ -77,6 +82,8 @@ expect_victim plain
 if ! grep -q 'no perf event' plain.err; then
     expect_equal "calls of the runner" 11 "$(thread_of plain runner | grep -c '^go_deeper(')"
     expect_equal "state of the runner" running "$(state_of plain runner)"
+    # Without libdw there is no libpprof-dwarf.so, which is said.
+    [ -e "$BUILD/lib/libpprof-dwarf.so" ] || sed -i '/^cpprof: no lines: libpprof-dwarf[.]so/d' plain.err
     [ -z "$reader" ] || expect_equal "warnings" "" "$(cat plain.err)"
 fi
 for attempt in 1 2 3 4 5 6 7 8 9 10; do

@@ -9,6 +9,7 @@
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need cc go
+own_programs /usr/bin/nice
 cpprof=$BUILD/bin/cpprof
 executes=$victims/executes
 export STARTED_WITH=1
@@ -29,7 +30,7 @@ follow() {
 # clocks go on: the time that the library settles by them is shown at the thread's root, not at the function.
 expect_work() {
     work_settled=$(comments "$2" | sed -n 's/.* \([0-9]*\) more w[aer]* settled.*/\1/p' | awk '{ sum += $1 } END { print sum + 0 }')
-    expect_near "weight of $1" 100 "$(weight_with "$2" "$1")" $((30 + work_settled))
+    expect_near "weight of $1 in $2" 100 "$(weight_with "$2" "$1")" $((30 + work_settled))
 }
 
 is_followed() {

@@ -82,7 +82,7 @@ run_victim bind "$kinds,interval=10ms" bind 20000
 expect_equal "calls of bind" "0 failed" "$(cat bind/out)"
 
 # The table is the program's own at every moment.
-if command -v python3 >/dev/null; then
+if command -v python3 >/dev/null && ! is_musl "$library"; then # whose python3 the distribution's is not
     cat >lists.py <<'PY'
 import os, subprocess, threading
 threading.Thread(target=threading.Event().wait, daemon=True).start()
@@ -95,7 +95,8 @@ PY
         python3 lists.py >python.out 2>python.err ||
         fail "python3: $(head -n 5 python.err)"
     expect_equal "different lists of descriptors" "1 1" "$(cat python.out)"
-
+fi
+if command -v python3 >/dev/null; then
     # Messages of the library's thread reach stderr, also if it is a socket, which no path opens.
     cat >messages.py <<'PY'
 import os, socket, subprocess, sys

@@ -20,7 +20,8 @@ void give(void *block) { free(block); }
 C
 cc -O1 -fPIC -shared -o unseen.so unseen.c
 
-allocator() { # NAME: its path, nothing if it is not installed
+allocator() { # NAME: its path, nothing if it is not installed; what is installed is for the distribution's libc
+    ! is_musl "$library" || return 0
     ldconfig -p | awk -v name="lib$1.so" 'index($1, name) == 1 { print $NF; exit }'
 }
 allocators="libc $(allocator jemalloc) $(allocator tcmalloc_minimal) $(allocator mimalloc)"

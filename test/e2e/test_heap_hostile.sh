@@ -64,6 +64,7 @@ expect_equal "blocks of in_handler" "20000 800000 0 0" "$(blocks_of p.pb.gz.raw 
 run heap:1k,cpu:1000 signals
 
 zlib=$(PATH=$PATH:/sbin ldconfig -p | sed -n 's/.*libz\.so\.1 .*\(x86-64\|AArch64\).* => //p' | head -n 1)
+! is_musl "$library" || zlib=$(LC_ALL=C readelf -d "$library" | sed -n 's/.*(RU*N*PATH).*\[\(.*\)\]$/\1/p')/libz.so.1
 [ -z "$zlib" ] || run heap:1 load "$zlib"
 
 run heap rates

@@ -15,13 +15,15 @@ answers() { python3 "$ask" "$url/cmdline" 2>/dev/null | sed -n 1p | grep -qx 200
 is_deaf() { ! answers; }
 threads() { ls "/proc/$server/task" | wc -l; }
 
+# All but SIGKILL and SIGSTOP, and the two that libc never blocks.
+blocked=fffffffe7ffbfeff
+! is_musl "$library" || blocked=fffffffcfffbfeff
 # One thread more, which blocks all signals; descriptors above those that programs expect.
 serve_guest fd,heap:1
 expect_equal "threads: the program's and the server's" 6 "$(threads)"
 for task in /proc/"$server"/task/*; do
     [ "$(cat "$task/comm")" = libpprof-http ] || continue
-    # All but SIGKILL and SIGSTOP, and the two that libc never blocks.
-    expect_equal "signals that the server's thread blocks" fffffffe7ffbfeff "$(sed -n 's/^SigBlk:[[:space:]]*//p' "$task/status")"
+    expect_equal "signals that the server's thread blocks" $blocked "$(sed -n 's/^SigBlk:[[:space:]]*//p' "$task/status")"
     server_thread=${task##*/}
 done
 [ -n "${server_thread-}" ] || fail "there is no thread libpprof-http"

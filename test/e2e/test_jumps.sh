@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, the program hangs in musl's waits without the library, too
 # nightly: 2
 #
 # test_jumps.sh: a signal handler jumps out of what is hooked, or ends the thread there; the program does

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, Debian has no libdw for musl, by which lines are read
 #
 # test_lines.sh: symbolize=lines: files, lines and inlined functions in profiles of each kind, as go tool pprof of each
 # version that is here shows them, with the program there, without it, and with another one in its place; in texts; and

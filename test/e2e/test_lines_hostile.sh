@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, Debian has no libdw for musl, by which lines are read
 #
 # test_lines_hostile.sh: cpprof reads damaged debug information, whole and split, with changed bytes in each of its sections and cut off,
 # and symbol tables and mini-debuginfo likewise. Each time it comes to an end, and not by a signal. HOSTILE_TIMES=1000 tries more.

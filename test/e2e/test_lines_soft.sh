@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, Debian has no libdw for musl, by which lines are read
 #
 # test_lines_soft.sh: symbolize=lines where lines cannot be had: without libpprof-dwarf.so, with one that cannot be
 # loaded, in signal handlers, after fork, on small stacks, in programs that have confined themselves or are linked

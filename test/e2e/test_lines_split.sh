@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, Debian has no libdw for musl, by which lines are read
 #
 # test_lines_split.sh: symbolize=lines and `cpprof symbolize` with split debug information: in a .dwo file where the compiler put it,
 # beside the program, and in a .dwp file; with units of several ranges; and what is left without these files.

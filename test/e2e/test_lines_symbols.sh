@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, Debian has no libdw for musl, by which lines are read
 #
 # test_lines_symbols.sh: a report on a profile without names finds them in the symbol tables of the program: .symtab, .dynsym, the
 # .symtab of a debug file, and mini-debuginfo. So it does for single locations without one.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, Debian has no libdw for musl, by which lines are read
 # nightly: 2
 #
 # test_lines_variants.sh: symbolize=lines with debug information of each form: versions of DWARF, compression, in files

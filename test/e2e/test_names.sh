@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, Debian has no compiler of C++ for musl
 #
 # test_names.sh: texts have the names that go tool pprof shows: those of the program names (linked/names.cc) have
 # templates, lambdas, operators, and two are a Rust compiler's.

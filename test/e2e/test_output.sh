@@ -20,7 +20,7 @@ written() { # FILE
     expect_equal "messages for $1" "" "$(cat errors)"
 }
 refused() {
-    expect_equal "lines of messages: $(cat errors)" 1 "$(grep -c . errors)"
+    expect_equal "lines of messages, $run_file: $(cat errors)" 1 "$(grep -c . errors)"
     expect_contains "messages" errors "could not be written"
 }
 

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, Debian has no libdw for musl, by which lines are read
 #
 # test_readers.sh: what go tool pprof of each version that is here makes of a profile with names alone, and of one with lines,
 # where the program is there, stripped, gone, or another one; the table in docs/READERS.md says the same.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, what follows the system calls (test/torture/torture.c) knows glibc only
 # timeout: 900
 #
 # test_security.sh: what the library opens, lists, looks at, creates, binds and executes with each option is what the table of SECURITY.md

@@ -86,11 +86,11 @@ expect_equal "leaves, own malloc" keep_blocks "$(leaves_of heap.pb.gz.raw keep_b
 
 # The options in a program that calls no malloc: libc does.
 echo '#include <stdio.h>
-int main(void) { return puts("hello") < 0; }' >hello.c
+int main(void) { return puts("hello") < 0 || fopen("/dev/null", "r") == NULL; }' >hello.c
 cc -static -o program hello.c "$archive" "$wrap" -lz 2>messages || fail "hello: $(cat messages)"
 run "heap:1,file=$work/hello.pb.gz"
 raw hello.pb.gz
-expect_equal "blocks of puts" 1 "$(field 1 "$(blocks_of hello.pb.gz.raw puts main)")"
+expect_at_least "blocks of libc" 1 "$(field 1 "$(blocks_of hello.pb.gz.raw main)")"
 
 # What libc's allocator says of itself is in the text.
 cat >text.c <<'C'

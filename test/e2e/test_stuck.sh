@@ -6,7 +6,9 @@
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go timeout
-env --default-signal=INT true 2>/dev/null || skip "env has no --default-signal"
+find_signal_env
+libc=libc.so.6
+! is_musl "$library" || libc=ld-musl-$(uname -m).so.1
 
 # not_of FILE FUNCTION RAW: the frames between FUNCTION and the leaf that are in another file; "none" if none is there.
 not_of() {
@@ -31,7 +33,7 @@ not_of() {
 for case in "TERM waiting 143" "INT waiting 130" "TERM running 143"; do
     # shellcheck disable=SC2086 # three words
     set -- $case
-    env --default-signal=INT,TERM LIBPPROF="thread,file=$work/$1.$2.pb.gz" LD_PRELOAD="$library" \
+    $signal_env env LIBPPROF="thread,file=$work/$1.$2.pb.gz" LD_PRELOAD="$library" \
         "$victims/stuck" "$2" >"$1.$2.out" 2>"$1.$2.err" &
     process=$!
     started="$started $process"
@@ -49,6 +51,6 @@ for case in "TERM waiting 143" "INT waiting 130" "TERM running 143"; do
     expect_equal "the first thread, after SIG$1, $2" 1 "$(weight_with "$stacks" waits_for_ever main)"
     # The function that waits calls into libc, and nothing but libc is between that and the leaf.
     expect_equal "frames above pause's caller that are not libc's, after SIG$1, $2" "" \
-        "$(not_of libc.so.6 waits_for_ever "$stacks")"
+        "$(not_of $libc waits_for_ever "$stacks")"
 done
 echo ok

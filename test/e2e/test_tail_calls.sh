@@ -24,6 +24,8 @@ calls() {
 for pair in gcc:c g++:c++ clang:c clang++:c++; do
     compiler=${pair%:*}
     command -v "$compiler" >/dev/null || continue
+    # Others than the musl build's compile and link for glibc.
+    ! is_musl "$library" || [ "$compiler" = gcc ] || continue
     compilers=$((compilers + 1))
     for option in -O0 -O1 -O2 -O3 -Os; do
         calls "$compiler" -x "${pair#*:}" "$option"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, what follows the system calls (test/torture/torture.c) knows glibc only
 # timeout: 900
 #
 # test_torture.sh: places where the library calls the kernel fail once, in a program with threads and locks and with all kinds of

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, what follows the system calls (test/torture/torture.c) knows glibc only
 # timeout: 3600
 # nightly: 3
 #

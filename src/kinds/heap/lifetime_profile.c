@@ -19,6 +19,7 @@
 #include "base/pseudo_frame.h"
 #include "base/sort.h"
 #include "base/text.h"
+#include "encode/location_names.h"
 #include "encode/proto.h"
 #include "kinds/heap/heap.h"
 #include "kinds/heap/lifetimes.h"
@@ -36,6 +37,7 @@ PP_PSEUDO_FRAME(pprof_freed)
 
 enum {
     SLACK = 1024, /* entries that are made meanwhile */
+    PASSING = 3, /* functions that call each other down to the hook: operator new[], operator new */
     MAX_COMMENTS = 2
 };
 
@@ -180,34 +182,87 @@ static int fill_rows(rows *r, pp_arena *arena)
 
 /* ---- the model ---- */
 
-/* The stack that allocated is outside of the other one. Its hooks at the leaf are left out here;
- * those of the stack that freed are at the leaf of all, where the encoder leaves them out. */
-static uintptr_t *join(const row *r, uint32_t *depth, pp_arena *arena)
+/* The names of the frames next to the hooks of stacks that allocated. */
+typedef struct nearest {
+    pp_location_table locations;
+    pp_location_names names;
+} nearest;
+
+static uint32_t count_hooks(const pp_trie_stack *stack)
 {
     uint32_t hooks = 0;
-    while (hooks + 1 < r->allocated->depth && pp_code_is_allocator(r->allocated->pc[hooks] - 1)) {
+    while (hooks + 1 < stack->depth && pp_code_is_allocator(stack->pc[hooks] - 1)) {
         hooks++;
     }
-    uint32_t rest = r->allocated->depth - hooks;
+    return hooks;
+}
+
+/* Returns the id of the location `k` frames outside of the hooks; 0 = there is none. */
+static uint32_t near_hook(nearest *near, const pp_trie_stack *stack, uint32_t hooks, uint32_t k)
+{
+    uintptr_t pc = hooks > 0 && hooks + k + 1 < stack->depth ? stack->pc[hooks + k] : 0;
+    return pc != 0 ? pp_location_table_id(&near->locations, pc - 1) : 0;
+}
+
+static int find_nearest(const rows *r, pp_arena *arena, nearest *near)
+{
+    pp_profile named = {.symbolize = PP_SYMBOLIZE_NAMES};
+    pp_location_table_init(&near->locations, arena);
+    for (size_t i = 0; i < r->count; i++) {
+        const pp_trie_stack *stack = r->list[i].allocated;
+        if (i == 0 || stack != r->list[i - 1].allocated) {
+            uint32_t hooks = count_hooks(stack);
+            for (uint32_t k = 0; k < PASSING; k++) {
+                near_hook(near, stack, hooks, k);
+            }
+        }
+    }
+    int error = near->locations.failed ? -ENOMEM : pp_profile_add_mappings(arena, &named);
+    return error != 0 ? error
+                      : pp_location_names_find(&named, &near->locations, arena, &near->names);
+}
+
+/* Returns the number of frames of the allocator at the leaf: hooks, and what has called them for
+ * the program, as musl's calloc and C++'s operator new call malloc. */
+static uint32_t count_allocator(nearest *near, const pp_trie_stack *stack)
+{
+    uint32_t hooks = count_hooks(stack);
+    for (uint32_t k = 0; k < PASSING; k++) {
+        uint32_t id = near_hook(near, stack, hooks, k);
+        const pp_symbol *symbol = id != 0 ? &near->names.symbols[id - 1] : NULL;
+        if (symbol == NULL || symbol->name == NULL || symbol->is_place ||
+            !pp_symbol_is_allocator(symbol->name, symbol->is_local)) {
+            return hooks + k;
+        }
+    }
+    return hooks + PASSING;
+}
+
+/* The stack that allocated is outside of the other one. Its allocator's frames are left out here;
+ * those of the stack that freed are at the leaf of all, where the encoder leaves them out. */
+static uintptr_t *join(nearest *near, const row *r, uint32_t *depth, pp_arena *arena)
+{
+    uint32_t inner = count_allocator(near, r->allocated);
+    uint32_t rest = r->allocated->depth - inner;
     uintptr_t *pc = pp_arena_array(arena, r->freed->depth + 1 + rest, sizeof *pc);
     if (pc != NULL) {
         memcpy(pc, r->freed->pc, r->freed->depth * sizeof *pc);
         pc[r->freed->depth] = (uintptr_t)pprof_freed + 1;
-        memcpy(pc + r->freed->depth + 1, r->allocated->pc + hooks, rest * sizeof *pc);
+        memcpy(pc + r->freed->depth + 1, r->allocated->pc + inner, rest * sizeof *pc);
         *depth = r->freed->depth + 1 + rest;
     }
     return pc;
 }
 
 /* Rows of one pair of stacks follow each other, and share the joined one. */
-static int add_samples(const rows *r, pp_samples *samples, pp_arena *arena)
+static int add_samples(const rows *r, nearest *near, pp_samples *samples, pp_arena *arena)
 {
     uintptr_t *pc = NULL;
     uint32_t depth = 0;
     for (size_t i = 0; i < r->count; i++) {
         const row *at = &r->list[i];
         if (i == 0 || at->allocated != at[-1].allocated || at->freed != at[-1].freed) {
-            pc = join(at, &depth, arena);
+            pc = join(near, at, &depth, arena);
         }
         pp_sample_label *own = pp_arena_array(arena, 1, sizeof *own);
         if (pc == NULL || own == NULL) {
@@ -230,9 +285,13 @@ static int add_samples(const rows *r, pp_samples *samples, pp_arena *arena)
 static int fill_samples(const rows *r, pp_arena *arena, pp_profile *profile)
 {
     pp_samples samples;
+    nearest near;
     int error = pp_samples_init(&samples, r->count, arena);
     if (error == 0) {
-        error = add_samples(r, &samples, arena);
+        error = find_nearest(r, arena, &near);
+    }
+    if (error == 0) {
+        error = add_samples(r, &near, &samples, arena);
     }
     return error == 0 ? pp_samples_give(&samples, FREED_SPACE, arena, profile) : error;
 }

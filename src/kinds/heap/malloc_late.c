@@ -236,9 +236,9 @@ static void adopt_first(pp_malloc_hook *hook, bool of_libc)
     if (found == NULL || found == hook->entry) {
         return;
     }
-    bool of_allocator =
-        !pp_malloc_is_cxx(hook) ||
-        pp_malloc_object_of((uintptr_t)found) == pp_malloc_object_of((uintptr_t)allocator->real);
+    bool of_allocator = pp_malloc_is_cxx(hook) ? pp_malloc_object_of((uintptr_t)found) ==
+                                                     pp_malloc_object_of((uintptr_t)allocator->real)
+                                               : !pp_malloc_calls_malloc(hook, (uintptr_t)found);
     if (!of_libc) {
         mark_unloadable(hook);
     }

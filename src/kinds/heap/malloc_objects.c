@@ -8,7 +8,9 @@
 #include "kinds/heap/malloc_objects.h"
 
 #include "base/path.h"
+#include "libc/allocation.h"
 #include "modules/find_object.h"
+#include "modules/libc.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -30,6 +32,22 @@ bool pp_malloc_is_allocators(uintptr_t address)
     const pp_malloc_hook *allocator = &pp_malloc_hook_malloc;
     return __atomic_load_n(&allocator->resolved, __ATOMIC_ACQUIRE) &&
            pp_malloc_object_of(address) == pp_malloc_object_of((uintptr_t)allocator->real);
+}
+
+#define CALLS_MALLOC(symbol, shape_name) {&pp_malloc_hook_##symbol, PP_LIBC_CALLS_MALLOC(symbol)},
+static const struct {
+    const pp_malloc_hook *hook;
+    bool calls_malloc;
+} of_libc[] = {PP_MALLOC_LIST_LIBC(CALLS_MALLOC)};
+
+bool pp_malloc_calls_malloc(const pp_malloc_hook *hook, uintptr_t found)
+{
+    for (size_t i = 0; i < sizeof of_libc / sizeof *of_libc; i++) {
+        if (of_libc[i].hook == hook && of_libc[i].calls_malloc) {
+            return found == pp_libc_function(hook->name);
+        }
+    }
+    return false;
 }
 
 /* ---- C++ runtimes ---- */

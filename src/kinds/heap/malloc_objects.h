@@ -22,6 +22,10 @@ uintptr_t pp_malloc_object_of(uintptr_t address);
 /* Whether code at this address belongs to the object of the real malloc. */
 bool pp_malloc_is_allocators(uintptr_t address);
 
+/* Whether `found` is libc's own definition of the hook's function, and calls malloc, which is hooked:
+ * that call counts. */
+bool pp_malloc_calls_malloc(const pp_malloc_hook *hook, uintptr_t found);
+
 /* Whether the library at `path` is libstdc++ or libc++, whose operator new calls malloc until a
  * new_handler gives up. */
 bool pp_malloc_is_cxx_runtime(const char *path);

@@ -28,7 +28,6 @@
 #include "kinds/heap/malloc_late.h"
 #include "kinds/heap/malloc_mappings.h"
 #include "kinds/heap/malloc_objects.h"
-#include "libc/allocation.h"
 #include "modules/libc.h"
 #include "modules/loaded_objects.h"
 #include "sys/own_threads.h"
@@ -41,9 +40,6 @@
 #define ADDRESS_OF_HOOK(symbol, shape_name) &pp_malloc_hook_##symbol,
 static pp_malloc_hook *const libc_hooks[] = {PP_MALLOC_LIST_LIBC(ADDRESS_OF_HOOK)};
 enum { LIBC_HOOKS = sizeof libc_hooks / sizeof libc_hooks[0] };
-
-#define CALLS_MALLOC(symbol, shape_name) PP_LIBC_CALLS_MALLOC(symbol),
-static const bool libc_calls_malloc[] = {PP_MALLOC_LIST_LIBC(CALLS_MALLOC)};
 
 static bool is_usable(const pp_malloc_hook *hook, void *found)
 {
@@ -75,14 +71,6 @@ static void *find_libc(const pp_malloc_hook *hook)
     return is_usable(hook, found) ? found : NULL;
 }
 
-/* Not counted is what libc itself defines by a call of its malloc, which is hooked. */
-static pp_malloc_way way_of_libc(size_t index, const void *found)
-{
-    return libc_calls_malloc[index] && (uintptr_t)found == pp_libc_function(libc_hooks[index]->name)
-               ? PP_MALLOC_PASSED
-               : PP_MALLOC_COUNTED;
-}
-
 /* All functions are found before the first one is adopted: otherwise a loader that allocates
  * meanwhile could get a block from the real malloc, and pass it to a realloc that is unresolved. */
 static void resolve_libc(void)
@@ -94,7 +82,9 @@ static void resolve_libc(void)
     for (size_t i = 0; i < LIBC_HOOKS; i++) {
         if (found[i] != NULL) {
             pp_malloc_adopt(libc_hooks[i], (pp_malloc_function *)found[i],
-                            way_of_libc(i, found[i]));
+                            pp_malloc_calls_malloc(libc_hooks[i], (uintptr_t)found[i])
+                                ? PP_MALLOC_PASSED
+                                : PP_MALLOC_COUNTED);
         }
     }
 }

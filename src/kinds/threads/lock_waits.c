@@ -24,6 +24,7 @@ enum {
 };
 
 static const uint32_t tid_bits = 0x3fffffff; /* FUTEX_TID_MASK */
+static const uint32_t written = 0x7fffffff;  /* musl's rwlock that has a writer, without bit 31 */
 
 /* The names of leaf-most frames, by address. */
 typedef struct names {
@@ -236,6 +237,7 @@ static void read_rwlock(const look *l, pp_lock_wait *wait)
     }
     if (wait->holder_thread == NULL) {
         wait->holder = 0;
+        wait->hides_holder = (word_at(l, wait->address) & written) == written;
     }
     wait->lock = "rwlock";
     wait->is_sure = true;
@@ -413,9 +415,9 @@ static void write_holder(const pp_lock_wait *wait, pp_text_stream *out)
 {
     const pp_lock_thread *holder = wait->holder_thread;
     if (wait->holder == 0) {
-        pp_text_stream_add(out, wait->lock[0] == 'r' ? " held by readers"
-                                : wait->hides_holder ? " held by another thread"
-                                                     : " held by nobody");
+        pp_text_stream_add(out, wait->hides_holder     ? " held by another thread"
+                                : wait->lock[0] == 'r' ? " held by readers"
+                                                       : " held by nobody");
         return;
     }
     pp_text_stream_add(out, " held by ");

@@ -212,8 +212,15 @@ static void *deadlocks(void *unused)
     return unused;
 }
 
+static void keeps_block(void)
+{
+    static void *volatile kept;
+    kept = malloc(1000);
+}
+
 int main(int argc, char **argv)
 {
+    keeps_block();
     if (argc > 1) {
         long milliseconds = strtol(argv[1], NULL, 10);
         hold.tv_sec = milliseconds / 1000;
