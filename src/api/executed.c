@@ -167,8 +167,10 @@ void pp_executed_before(pp_exec *exec)
     }
 }
 
-void pp_executed_after_failure(void)
+/* Another thread may be about to execute a program, too, with an environment of its own. */
+void pp_executed_after_failure(pp_exec *exec)
 {
+    pp_arena_release(&exec->composed);
     pp_control_option_start();
     if (!follows_exec()) {
         return;

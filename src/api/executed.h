@@ -18,7 +18,7 @@ void pp_executed_init(void);
 
 /* Events of process.h. */
 void pp_executed_before(pp_exec *exec);
-void pp_executed_after_failure(void);
+void pp_executed_after_failure(pp_exec *exec);
 void pp_executed_by_child(const pp_exec *exec, int child);
 bool pp_executed_leaves_library(const pp_exec *exec);
 

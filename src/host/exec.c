@@ -67,15 +67,11 @@ static bool before(const void *real, pp_exec *exec)
     return owner;
 }
 
-/* Another thread may be about to execute a program, too, with an environment of its own. */
 static int after(bool owner, pp_exec *exec, int result)
 {
     if (owner) {
-        int saved_errno = errno;
-        pp_arena_release(&exec->composed);
-        errno = saved_errno;
         pp_samplers_tell(PP_THREAD_FAILED_TO_EXECUTE);
-        pp_hook_tell_failed_exec();
+        pp_hook_tell_failed_exec(exec);
     }
     return result;
 }

@@ -67,11 +67,11 @@ void pp_hook_tell_exec(pp_exec *exec)
     }
 }
 
-void pp_hook_tell_failed_exec(void)
+void pp_hook_tell_failed_exec(pp_exec *exec)
 {
     int saved_errno = errno;
     if (state.events.after_failed_exec != NULL) {
-        state.events.after_failed_exec();
+        state.events.after_failed_exec(exec);
     }
     errno = saved_errno;
 }

@@ -54,7 +54,7 @@ typedef struct pp_process_events {
     void (*after_fork_in_child)(void);
     void (*before_unload)(void);
     void (*before_exec)(pp_exec *exec);
-    void (*after_failed_exec)(void);
+    void (*after_failed_exec)(pp_exec *exec);
     void (*child_executes)(const pp_exec *exec, int child);
     bool (*leaves_library)(const pp_exec *exec);
     void (*before_confinement)(void);
@@ -76,7 +76,7 @@ bool pp_hook_is_owner(void);
 
 /* Only the owner may call these two. The second one preserves errno. */
 void pp_hook_tell_exec(pp_exec *exec);
-void pp_hook_tell_failed_exec(void);
+void pp_hook_tell_failed_exec(pp_exec *exec);
 
 /* Not in the owner, or, with a `child`, only there. Preserves errno. */
 void pp_hook_tell_child_executes(const pp_exec *exec, int child);

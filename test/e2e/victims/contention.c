@@ -212,9 +212,10 @@ static void *deadlocks(void *unused)
     return unused;
 }
 
+static void *volatile kept;
+
 static void keeps_block(void)
 {
-    static void *volatile kept;
     kept = malloc(1000);
 }
 
