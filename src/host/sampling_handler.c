@@ -11,7 +11,6 @@
  */
 #include "host/sampling_handler.h"
 
-#include "arch/registers.h"
 #include "arch/signal_frame.h"
 #include "arch/system_call.h"
 #include "base/compiler.h"
@@ -22,6 +21,7 @@
 #include "sys/signal_mask.h"
 #include "sys/task_state.h"
 #include "sys/tasks.h"
+#include "threads/small_stacks.h"
 #include "threads/thread_answers.h"
 
 #include <errno.h>
@@ -118,9 +118,8 @@ PP_COLD_PATH static void pass_on(int signal, siginfo_t *info, void *context)
 bool pp_sampling_has_room(const void *ucontext)
 {
     const ucontext_t *context = ucontext;
-    enum { ROOM = PP_HANDLER_STACK_BYTES + 256 }; /* what a sample needs, and a margin */
     uintptr_t left = (uintptr_t)context - (uintptr_t)context->uc_stack.ss_sp;
-    return left >= context->uc_stack.ss_size || left >= ROOM;
+    return left >= context->uc_stack.ss_size || left >= PP_SAMPLE_ROOM;
 }
 
 static bool is_question(const siginfo_t *info)

@@ -15,10 +15,7 @@
 
 #include <stddef.h>
 
-enum {
-    LISTED = 256,
-    HANDLER_BYTES = 512 /* enough to see that there is no room for more, and to lose the sample */
-};
+enum { LISTED = 256 };
 
 typedef struct entry {
     int tid; /* 0 = free */
@@ -54,7 +51,7 @@ static size_t frame_bytes(void)
 
 bool pp_small_stacks_is(const stack_t *stack)
 {
-    return (stack->ss_flags & SS_DISABLE) == 0 && stack->ss_size < frame_bytes() + HANDLER_BYTES;
+    return (stack->ss_flags & SS_DISABLE) == 0 && stack->ss_size < frame_bytes() + PP_SAMPLE_ROOM;
 }
 
 static entry *entry_of(int tid)

@@ -2,9 +2,9 @@
  *
  * small_stacks.h: lists the threads whose alternate stack is too small for a signal of ours.
  *
- * Our handler runs on the thread's alternate stack, if it has one (SA_ONSTACK). With AVX-512 the
- * kernel's frame takes 3 KiB, and a program may set up less: MINSIGSTKSZ is 2048. Where a signal
- * has no room, the kernel sends SIGSEGV instead. The hook of sigaltstack() (host/alternate_stack.c)
+ * Our handler runs on the thread's alternate stack, if it has one (SA_ONSTACK). The kernel's frame
+ * takes 1 KiB, with AVX-512 3 KiB, and a program may set up less: MINSIGSTKSZ is 2048. Where a signal
+ * has no room, the kernel sends SIGSEGV instead; where a sample has none, it would be lost. The hook of sigaltstack() (host/alternate_stack.c)
  * enters such a thread into this list, and nobody sends it a signal of ours.
  *
  * A stack that was set up past libc is not listed. The handler itself checks whether the rest of
@@ -17,9 +17,14 @@
 #ifndef PP_THREADS_SMALL_STACKS_H
 #define PP_THREADS_SMALL_STACKS_H
 
+#include "arch/registers.h"
+
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/* What a sample needs of a stack below the kernel's frame, and a margin. */
+enum { PP_SAMPLE_ROOM = PP_HANDLER_STACK_BYTES + 256 };
 
 /* Whether a signal and our handler do not fit on the stack. A disabled stack is not small. */
 bool pp_small_stacks_is(const stack_t *stack);
