@@ -567,6 +567,11 @@ static bool read_sample(decoder *d, const cp_field *outer)
     cp_wire wire = cp_wire_enter(&d->wire, outer);
     size_t value_count = 0;
 
+    if (profile->sample_type_count ==
+        0) { /* two bytes would do for each sample, and many fit into a file */
+        return cp_wire_fail(&wire, outer->offset,
+                            "expected a sample_type, found samples without one");
+    }
     if (!read_sample_fields(d, &wire, sample, &value_count)) {
         return false;
     }

@@ -184,6 +184,18 @@ static void samples_need_a_value_for_each_type(void **state)
     cp_bytes_release(&sample);
 }
 
+static void samples_need_a_type(void **state)
+{
+    cp_bytes bytes = {0}, sample = {0};
+
+    (void)state;
+    put_message(&bytes, 2, &sample);
+    put_field(&bytes, 6, "", 0);
+    expect_bad(&bytes, "expected a sample_type, found samples without one");
+    cp_bytes_release(&bytes);
+    cp_bytes_release(&sample);
+}
+
 static void two_profiles_in_one_file_are_refused(void **state)
 {
     cp_bytes bytes = {0};
@@ -277,6 +289,7 @@ int main(void)
         cmocka_unit_test(references_are_checked_and_the_byte_is_named),
         cmocka_unit_test(doubled_ids_are_refused),
         cmocka_unit_test(samples_need_a_value_for_each_type),
+        cmocka_unit_test(samples_need_a_type),
         cmocka_unit_test(two_profiles_in_one_file_are_refused),
         cmocka_unit_test(first_string_must_be_empty),
         cmocka_unit_test(unknown_fields_are_skipped),
