@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* By its old name: with _GNU_SOURCE the headers of glibc 2.38 and newer declare a function that older ones lack. */
+long long pp_strtoll(const char *text, char **rest, int base) __asm__("strtoll");
+
 static const char magic[] = "libpprof-push 1";
 
 static void add_time(push_body *body, int64_t ns)
@@ -58,7 +61,7 @@ static bool read_time(const char *word, int64_t *ns)
         return false;
     }
     errno = 0;
-    *ns = strtoll(word, &rest, 10);
+    *ns = pp_strtoll(word, &rest, 10);
     return *rest == '\0' && errno == 0;
 }
 

@@ -107,9 +107,13 @@ static void number_locals(entry *entries, size_t count)
         }
     }
     qsort(locals, local_count, sizeof(entry *), by_name);
+    /* Not `locals[i - 1]->number + 1`: GCC 14 reads it for i = 0, too. */
+    const char *last = "";
+    unsigned number = 0;
     for (size_t i = 0; i < local_count; i++) {
-        bool again = i && strcmp(locals[i - 1]->name, locals[i]->name) == 0;
-        locals[i]->number = again ? locals[i - 1]->number + 1 : 1;
+        number = strcmp(last, locals[i]->name) == 0 ? number + 1 : 1;
+        locals[i]->number = number;
+        last = locals[i]->name;
     }
     free(locals);
 }

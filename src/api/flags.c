@@ -10,6 +10,7 @@
  */
 #include "api/options.h"
 #include "api/preload.h"
+#include "base/parse_number.h"
 #include "base/text.h"
 #include "host/kind.h"
 #include "sys/log.h"
@@ -47,7 +48,7 @@ static bool parse_number(const char *text, int64_t *number)
     char *end = NULL;
     int saved_errno = errno;
     errno = 0;
-    long long parsed = strtoll(text, &end, 0);
+    long long parsed = pp_strtoll(text, &end, 0);
     bool good = errno == 0 && end != text && *end == '\0';
     errno = saved_errno;
     *number = parsed;

@@ -9,6 +9,7 @@
 #include "api/options.h"
 
 #include "api/otel.h"
+#include "base/parse_number.h"
 #include "base/text.h"
 #include "host/kind.h"
 #include "output/end_file.h"
@@ -194,7 +195,7 @@ static const char *read_part(const char *text, char end, uint64_t *number)
         return NULL;
     }
     int saved_errno = errno;
-    *number = strtoull(text, &rest, 10);
+    *number = pp_strtoull(text, &rest, 10);
     errno = saved_errno;
     return *rest == end ? rest + 1 : NULL;
 }

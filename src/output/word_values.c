@@ -7,6 +7,7 @@
  */
 #include "output/word_values.h"
 
+#include "base/parse_number.h"
 #include "output/output.h"
 #include "sys/log.h"
 
@@ -22,7 +23,7 @@ bool pp_word_number(const char *value, int64_t *number)
     }
     int saved_errno = errno;
     errno = 0;
-    long long parsed = strtoll(value, &end, 10);
+    long long parsed = pp_strtoll(value, &end, 10);
     bool good = errno == 0 && *end == '\0';
     errno = saved_errno;
     *number = parsed;

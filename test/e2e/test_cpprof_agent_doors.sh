@@ -54,7 +54,8 @@ expect_equal "a short token" 1 "$(echo short >short; status "$cpprof" agent --li
 expect_contains "a short token" errors "16 to 255 characters"
 expect_equal "a bad interval" 2 "$(status "$cpprof" agent --push http://127.0.0.1:1 --interval 0.1s 2>errors)"
 expect_equal "a bad expression" 1 "$(status "$cpprof" agent --only '(' 2>errors)"
-mkdir -p state/lock
+mkdir -m 700 state
+mkdir state/lock
 expect_equal "a state without a lock" 1 "$(status "$cpprof" agent --push http://127.0.0.1:1 --state state 2>errors)"
 expect_contains "a state without a lock" errors "cannot lock the file"
 expect_contains "a state without a lock" errors "Is a directory"
