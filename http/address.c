@@ -200,6 +200,13 @@ int address_listen(server_address *a)
     return fd;
 }
 
+bool address_has_file(const char *path, const struct stat *bound)
+{
+    struct stat present;
+    return lstat(path, &present) == 0 && present.st_ino == bound->st_ino &&
+           present.st_dev == bound->st_dev;
+}
+
 /* ---- saying ---- */
 
 void address_text(const server_address *a, char text[ADDRESS_TEXT_MAX])

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 enum { ADDRESS_TEXT_MAX = sizeof(struct sockaddr_un) + 16 };
@@ -27,6 +28,9 @@ int address_read(server_address *a, const char *text);
 
 /* Listens. Returns a non-blocking descriptor, or -errno; `a` then has the port that was given. */
 int address_listen(server_address *a);
+
+/* Whether the file of a unix socket, which had this status when it was bound, is still there. Async-signal-safe. */
+bool address_has_file(const char *path, const struct stat *bound);
 
 /* As address_read() takes it. */
 void address_text(const server_address *a, char text[ADDRESS_TEXT_MAX]);

@@ -477,7 +477,5 @@ void server_forget(server *s)
     if (s->is_apart) {
         s->listener = s->bell = DESCRIPTOR_NONE;
     }
-    descriptor_close(&s->listener);
-    descriptor_close(&s->bell);
-    descriptor_close(&s->link);
+    server_close(s);
 }

@@ -7,6 +7,8 @@
  */
 #include "service.h"
 
+#include "address.h"
+
 #include <pprof_http.h>
 #include <pprof_http_door.h>
 
@@ -155,9 +157,7 @@ void service_keep_file(service *s, int folder, const char *path, const char *nam
 
 bool service_has_file(const service *s)
 {
-    struct stat present;
-    return s->file[0] != '\0' && lstat(s->file, &present) == 0 &&
-           present.st_ino == s->file_status.st_ino && present.st_dev == s->file_status.st_dev;
+    return s->file[0] != '\0' && address_has_file(s->file, &s->file_status);
 }
 
 bool service_has_lost_file(const service *s)

@@ -755,10 +755,8 @@ int cp_clients_begin(cp_clients *all, cp_loop *loop, cp_processes *processes, co
 static void remove_file(const cp_clients *all)
 {
     const char *path = all->at.at.local.sun_path;
-    struct stat present;
 
-    if (all->listener.fd >= 0 && all->at.is_local && lstat(path, &present) == 0 &&
-        present.st_ino == all->file.st_ino && present.st_dev == all->file.st_dev) {
+    if (all->listener.fd >= 0 && all->at.is_local && address_has_file(path, &all->file)) {
         unlink(path);
     }
 }

@@ -120,25 +120,40 @@ static int send_request(int fd, const char *prefix, const char *path, const char
     return sent == length ? 0 : cp_fail(error, "the process does not listen: %s", strerror(errno));
 }
 
-#define LENGTH_NAME "\r\nContent-Length: "
+/* The length of an answer's head, which `most` bytes at most are searched for. 0: it is not whole. */
+static size_t head_length(const cp_bytes *answer, size_t most)
+{
+    static const char empty_line[] = "\r\n\r\n";
+    const char *text = (const char *)answer->data;
+    size_t length = answer->length < most ? answer->length : most;
+    const char *end = length ? memmem(text, length, empty_line, strlen(empty_line)) : NULL;
+
+    return end ? (size_t)(end - text) + strlen(empty_line) : 0;
+}
+
+/* What the head says of the body's length; false if it says nothing. */
+static bool body_length(const char *head, size_t *length)
+{
+    static const char name[] = "\r\nContent-Length: ";
+    const char *value = strstr(head, name);
+
+    if (value) {
+        *length = strtoul(value + strlen(name), NULL, 10);
+    }
+    return value;
+}
 
 /* How many bytes an answer has that begins with these: its head, and as many as that says. 0: not known yet. */
 static size_t whole_length(const cp_bytes *bytes)
 {
-    static const char empty_line[] = "\r\n\r\n";
-    const char *text = (const char *)bytes->data;
-    size_t looked_at = bytes->length < PIECE ? bytes->length : PIECE;
-    const char *end = looked_at ? memmem(text, looked_at, empty_line, strlen(empty_line)) : NULL;
+    size_t head_bytes = head_length(bytes, PIECE), length = 0;
 
-    if (!end) {
+    if (!head_bytes) {
         return 0;
     }
-    size_t head_length = (size_t)(end - text) + strlen(empty_line), length = 0;
-    char *head = cp_heap_copy(text, head_length);
-    const char *value = strstr(head, LENGTH_NAME);
+    char *head = cp_heap_copy((const char *)bytes->data, head_bytes);
     bool is_known =
-        value && !__builtin_add_overflow(head_length,
-                                         strtoul(value + strlen(LENGTH_NAME), NULL, 10), &length);
+        body_length(head, &length) && !__builtin_add_overflow(head_bytes, length, &length);
     free(head);
     return is_known ? length : 0;
 }
@@ -197,13 +212,12 @@ static int take_body(const char *head, const char *body, size_t there, cp_bytes 
                      cp_error *error)
 {
     static const char version[] = "HTTP/1.1 ";
-    const char *value = strstr(head, LENGTH_NAME);
+    size_t length = 0;
 
-    if (strncmp(head, version, strlen(version)) != 0 || !value) {
+    if (strncmp(head, version, strlen(version)) != 0 || !body_length(head, &length)) {
         return refuse_head(head, error);
     }
     unsigned long status = strtoul(head + strlen(version), NULL, 10);
-    size_t length = strtoul(value + strlen(LENGTH_NAME), NULL, 10);
     if (there != length) {
         return cp_fail(error, "expected %zu bytes, found %zu", length, there);
     }
@@ -217,12 +231,11 @@ static int take_body(const char *head, const char *body, size_t there, cp_bytes 
 /* Splits the head off. */
 static int take_answer(const cp_bytes *answer, cp_bytes *bytes, cp_error *error)
 {
-    static const char empty_line[] = "\r\n\r\n";
     const char *text = answer->length ? (const char *)answer->data : "";
-    const char *end = memmem(text, answer->length, empty_line, strlen(empty_line));
-    size_t head_length = end ? (size_t)(end - text) + strlen(empty_line) : answer->length;
-    char *head = cp_heap_copy(text, head_length);
-    int status = take_body(head, text + head_length, answer->length - head_length, bytes, error);
+    size_t found = head_length(answer, answer->length);
+    size_t head_bytes = found ? found : answer->length;
+    char *head = cp_heap_copy(text, head_bytes);
+    int status = take_body(head, text + head_bytes, answer->length - head_bytes, bytes, error);
 
     free(head);
     return status;

@@ -45,8 +45,7 @@ uint64_t cp_hash_stable(const void *data, size_t length, uint64_t seed)
     return hash ^ (hash >> 29);
 }
 
-/* By chance, once for the process. */
-static uint64_t secret(void)
+uint64_t cp_hash_secret(void)
 {
     static uint64_t shared;
     uint64_t found = __atomic_load_n(&shared, __ATOMIC_RELAXED), fresh = 0;
@@ -55,7 +54,7 @@ static uint64_t secret(void)
         return found;
     }
     if (getrandom(&fresh, sizeof fresh, GRND_NONBLOCK) != (ssize_t)sizeof fresh) {
-        fresh = 0;
+        fresh = 0x9e3779b97f4a7c15u;
     }
     fresh |= 1;
     /* Another thread may have been first. */
@@ -67,7 +66,7 @@ static uint64_t secret(void)
 
 uint64_t cp_hash_bytes(const void *data, size_t length, uint64_t seed)
 {
-    return cp_hash_stable(data, length, seed ^ secret());
+    return cp_hash_stable(data, length, seed ^ cp_hash_secret());
 }
 
 void cp_strings_init(cp_strings *strings, cp_pool *pool)

@@ -66,6 +66,9 @@ static inline size_t cp_strings_length(const cp_strings *strings, cp_string stri
     return strings->entries[string].length;
 }
 
+/* An odd number, by chance, once for the process. */
+uint64_t cp_hash_secret(void);
+
 /* The 64-bit hash of some bytes. For several pieces, the hash of one is the seed of the next. It is another one in each
  * process, so that nobody can choose bytes of one hash. */
 uint64_t cp_hash_bytes(const void *data, size_t length, uint64_t seed);

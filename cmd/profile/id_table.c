@@ -8,20 +8,10 @@
 #include "profile/id_table.h"
 
 #include "base/pool.h"
+#include "base/string_pool.h"
 #include "profile/protobuf.h"
 
 #include <stdlib.h>
-#include <sys/random.h>
-
-static uint64_t odd_by_chance(void)
-{
-    uint64_t number;
-
-    if (getrandom(&number, sizeof number, GRND_NONBLOCK) != (ssize_t)sizeof number) {
-        number = 0x9e3779b97f4a7c15u;
-    }
-    return number | 1;
-}
 
 void cp_ids_init(cp_ids *table, uint32_t count, const char *what)
 {
@@ -35,7 +25,7 @@ void cp_ids_init(cp_ids *table, uint32_t count, const char *what)
     table->ids = NULL;
     table->indices = NULL;
     table->mask = slots - 1;
-    table->factor = odd_by_chance();
+    table->factor = cp_hash_secret();
     table->what = what;
 }
 

@@ -567,11 +567,6 @@ static bool read_sample(decoder *d, const cp_field *outer)
     cp_wire wire = cp_wire_enter(&d->wire, outer);
     size_t value_count = 0;
 
-    if (profile->sample_type_count ==
-        0) { /* two bytes would do for each sample, and many fit into a file */
-        return cp_wire_fail(&wire, outer->offset,
-                            "expected a sample_type, found samples without one");
-    }
     if (!read_sample_fields(d, &wire, sample, &value_count)) {
         return false;
     }
@@ -676,9 +671,16 @@ static bool read_headers(decoder *d)
     return true;
 }
 
+/* Without a type two bytes would do for each sample, and many fit into a file. */
+static bool samples_have_types(decoder *d)
+{
+    return d->counts[PROFILE_SAMPLE] == 0 || d->counts[PROFILE_SAMPLE_TYPE] != 0 ||
+           cp_wire_fail(&d->wire, 0, "expected a sample_type, found samples without one");
+}
+
 static bool decode(decoder *d)
 {
-    if (!count_parts(d) || !read_strings(d)) {
+    if (!count_parts(d) || !samples_have_types(d) || !read_strings(d)) {
         return false;
     }
     allocate(d);

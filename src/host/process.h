@@ -26,8 +26,7 @@ typedef struct pp_exec {
     const char *path;
     bool search; /* along PATH */
     char *const *envp;
-    pp_arena
-        composed; /* has `envp`, if the library composed it; released after the exec has failed */
+    pp_arena composed; /* has `envp`, if the library made it; released if the exec fails */
 } pp_exec;
 
 /*

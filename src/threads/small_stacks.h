@@ -3,9 +3,10 @@
  * small_stacks.h: lists the threads whose alternate stack is too small for a signal of ours.
  *
  * Our handler runs on the thread's alternate stack, if it has one (SA_ONSTACK). The kernel's frame
- * takes 1 KiB, with AVX-512 3 KiB, and a program may set up less: MINSIGSTKSZ is 2048. Where a signal
- * has no room, the kernel sends SIGSEGV instead; where a sample has none, it would be lost. The hook of sigaltstack() (host/alternate_stack.c)
- * enters such a thread into this list, and nobody sends it a signal of ours.
+ * takes 1 KiB, with AVX-512 3 KiB, and a program may set up less: MINSIGSTKSZ is 2048. Where a
+ * signal has no room, the kernel sends SIGSEGV instead; where a sample has none, it would be lost.
+ * The hook of sigaltstack() (host/alternate_stack.c) enters such a thread into this list, and nobody
+ * sends it a signal of ours.
  *
  * A stack that was set up past libc is not listed. The handler itself checks whether the rest of
  * the stack has room for a walk (pp_sampling_has_room()); where not even the kernel's frame has

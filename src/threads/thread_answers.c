@@ -166,36 +166,44 @@ bool pp_answers_own(const void *value)
     return offset < sizeof state.answers && offset % sizeof *state.answers == 0;
 }
 
+/* Whether there is a question to the calling thread, which owns it from now on until it is done. */
+static bool claim(pp_answer *answer)
+{
+    uint64_t word = __atomic_load_n(&answer->word, __ATOMIC_ACQUIRE);
+    return state_of(word) == ASKED &&
+           __atomic_load_n(&answer->tid, __ATOMIC_RELAXED) == pp_task_self() &&
+           __atomic_compare_exchange_n(&answer->word, &word, word - ASKED + CLAIMED, false,
+                                       __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+static void finish(pp_answer *answer)
+{
+    uint64_t word = __atomic_load_n(&answer->word, __ATOMIC_RELAXED);
+    answer->labels = pp_labels_ref(pp_labels_current());
+    __atomic_store_n(&answer->word, word - CLAIMED + DONE, __ATOMIC_RELEASE);
+}
+
 void pp_answer_give(void *value, const void *context)
 {
     pp_answer *answer = value;
-    uint64_t word = __atomic_load_n(&answer->word, __ATOMIC_ACQUIRE);
-    if (state_of(word) != ASKED ||
-        __atomic_load_n(&answer->tid, __ATOMIC_RELAXED) != pp_task_self() ||
-        !__atomic_compare_exchange_n(&answer->word, &word, word - ASKED + CLAIMED, false,
-                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+    if (!claim(answer)) {
         return;
     }
     pp_scratch *scratch = &answer->scratch;
     scratch->walk =
         (pp_walk){.pcs = scratch->pcs, .space = &scratch->space, .capacity = PP_SCRATCH_DEPTH};
     pp_walk_from_context(context, &scratch->walk);
-    answer->labels = pp_labels_ref(pp_labels_current());
     if (pp_sanitizers_look_for_leaks()) {
         memset(&scratch->space, 0, sizeof scratch->space);
     }
-    __atomic_store_n(&answer->word, word - ASKED + DONE, __ATOMIC_RELEASE);
+    finish(answer);
 }
 
-/* The thread owns a question that it has claimed until it is done. Its timer may be deleted twice: the kernel gives no
- * number out again for a long time. Its signal has come before the call returns. */
+/* The timer may be deleted twice: the kernel gives no number out again for a long time. Its signal has come before the
+ * call returns. */
 static void withdraw(pp_answer *answer)
 {
-    uint64_t word = __atomic_load_n(&answer->word, __ATOMIC_ACQUIRE);
-    if (state_of(word) != ASKED ||
-        __atomic_load_n(&answer->tid, __ATOMIC_RELAXED) != pp_task_self() ||
-        !__atomic_compare_exchange_n(&answer->word, &word, word - ASKED + CLAIMED, false,
-                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+    if (!claim(answer)) {
         return;
     }
     for (unsigned look = 0; !__atomic_load_n(&answer->has_timer, __ATOMIC_ACQUIRE) && look < LOOKS;
@@ -206,8 +214,7 @@ static void withdraw(pp_answer *answer)
         pp_system_call(SYS_timer_delete, answer->timer);
     }
     answer->scratch.walk = (pp_walk){.pcs = answer->scratch.pcs, .stop = PP_STOP_NO_RULE};
-    answer->labels = pp_labels_ref(pp_labels_current());
-    __atomic_store_n(&answer->word, word - ASKED + DONE, __ATOMIC_RELEASE);
+    finish(answer);
 }
 
 PP_RAW_MEMORY void pp_answers_withdraw(void)
