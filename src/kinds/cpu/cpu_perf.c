@@ -53,7 +53,6 @@ enum {
     /* This is above the numbers of select(), and above what most programs ever open. */
     FIRST_DESCRIPTOR = 3072,
     MIN_EVENT_PERIOD_NS = 100 * 1000, /* 10 kHz; more samples cost more than they show */
-    MIN_DELAY_NS = 10 * 1000,         /* the kernel's own limit */
     BATCH = 16,                       /* the cost of four system calls for 16 samples is not seen */
     SHARE = 4,
     REFUSED = -2 /* in slot->event: the refusal is counted already */
@@ -112,13 +111,17 @@ static uint64_t event_period_ns(void)
 /*
  * Each overflow comes a quarter of a period after its sample is due. At the due time itself, the
  * jitter of the two clocks would make weights of 0 and 2.
+ *
+ * Where the delay ends inside the kernel there is no overflow (exclude_kernel), and the same delay
+ * begins again. So it is no shorter than a period may be: at the kernel's own limit, 10 us, the
+ * interrupts left some threads of a virtual machine no time for seconds.
  */
 static uint64_t first_delay_ns(const pp_cpu_slot *slot)
 {
     int64_t now = pp_task_cpu_ns(slot->tid);
     uint64_t at_ns = slot->first_ns + event_period_ns() / 4;
     uint64_t now_ns = now > 0 ? (uint64_t)now : 0;
-    return at_ns > now_ns + MIN_DELAY_NS ? at_ns - now_ns : MIN_DELAY_NS;
+    return at_ns > now_ns + MIN_EVENT_PERIOD_NS ? at_ns - now_ns : MIN_EVENT_PERIOD_NS;
 }
 
 /*

@@ -14,6 +14,7 @@
 #include <pprof.h>
 
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -161,6 +162,19 @@ static bool has_frames(const pprof_stack *stack, const mover *m)
     return false;
 }
 
+/* For a failure that does not come again. */
+static void print_stack(const pprof_stack *stack, const mover *m)
+{
+    fprintf(stderr, "path %#x, %u waits; the stack, and where the thread's calls return to:\n",
+            m->path, m->arrived);
+    if (stack != NULL) {
+        backtrace_symbols_fd((void *const *)stack->pc, (int)stack->depth, STDERR_FILENO);
+    }
+    for (unsigned i = LEVELS; i-- > 0;) {
+        fprintf(stderr, "%#lx\n", (unsigned long)m->returns_to[i]);
+    }
+}
+
 static void check_profile(const char *after)
 {
     size_t count = 0;
@@ -172,7 +186,10 @@ static void check_profile(const char *after)
         const pprof_stack *stack = stack_of(count, movers[i].tid);
         snprintf(what, sizeof what, "after %s thread %u, %s", after, i,
                  stack != NULL ? "its stack" : "its record");
-        check(stack != NULL && has_frames(stack, &movers[i]), what);
+        if (stack == NULL || !has_frames(stack, &movers[i])) {
+            print_stack(stack, &movers[i]);
+            check(false, what);
+        }
     }
     pprof_thread_records_release(records, count);
 }
