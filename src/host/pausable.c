@@ -39,6 +39,7 @@ enum {
 }; /* there are eight: deadline, interval, signal, wall, an attachment, two servers, push */
 
 static const uint64_t longest_wait_ns = PP_NS_PER_S;
+static const uint64_t look_again_ns = PP_NS_PER_S / 10;           /* should a wake-up be lost */
 static const uint64_t longest_end_ns = UINT64_C(2) * PP_NS_PER_S; /* of a thread that was joined */
 static const uint64_t longest_wait_for_table_ns = UINT64_C(10) * PP_NS_PER_S;
 
@@ -267,7 +268,7 @@ void pp_pausable_end(const void *context)
     }
     while (found == RUNS) {
         p->what.wake(p->what.context);
-        wait_until_it_stops(p, UINT64_MAX);
+        wait_until_it_stops(p, pp_clock_ns(CLOCK_MONOTONIC) + look_again_ns);
         found = forget(p, &tid);
     }
     wait_until_gone(tid, pp_clock_ns(CLOCK_MONOTONIC) + longest_end_ns);
