@@ -71,6 +71,12 @@ static int tid_of(const place *p)
     return __atomic_load_n(&p->tid, __ATOMIC_ACQUIRE);
 }
 
+/* The id of a thread that has ended may be the caller's by now: it counts while the thread runs. */
+static bool is_caller(const place *p)
+{
+    return state_of(p) == RUNS && tid_of(p) == pp_task_self();
+}
+
 static void set_state(place *p, place_state to)
 {
     __atomic_store_n(&p->state, to, __ATOMIC_RELEASE);
@@ -154,7 +160,6 @@ static int explain(int error, const pthread_attr_t *attributes)
 static int create(place *p)
 {
     pthread_attr_t attributes;
-    join_thread(p);
     int error = pthread_attr_init(&attributes);
     if (error != 0) {
         return -error;
@@ -190,7 +195,8 @@ static int begin(place *p, const pp_pausable *what)
         return -EBUSY;
     }
     p->what = *what;
-    p->state = state.stops > 0 ? PAUSED : RUNS;
+    join_thread(p); /* no thread that runs has the id of the one before */
+    __atomic_store_n(&p->state, state.stops > 0 ? PAUSED : RUNS, __ATOMIC_RELEASE);
     int error = state.stops > 0 ? 0 : create(p);
     if (error != 0) {
         p->state = NONE;
@@ -263,7 +269,7 @@ void pp_pausable_end(const void *context)
     place *p = place_of(context);
     place_state found = RUNS;
     int tid = 0;
-    if (p == NULL || tid_of(p) == pp_task_self()) {
+    if (p == NULL || is_caller(p)) {
         return;
     }
     while (found == RUNS) {
@@ -324,8 +330,7 @@ static void stop_within(uint64_t limit_ns)
     }
     for (unsigned i = 0; i < PLACES; i++) {
         place *p = &state.places[i];
-        bool is_other = tid_of(p) != pp_task_self();
-        if (is_other && wait_until_it_stops(p, until_ns)) {
+        if (!is_caller(p) && wait_until_it_stops(p, until_ns)) {
             wait_until_gone(tid_of(p), until_ns);
         }
     }
@@ -347,7 +352,8 @@ static void say_that_it_is_lost(const place *p, int error)
 /* Begins the thread again. 0 or -errno. */
 static int begin_again(place *p)
 {
-    p->state = RUNS;
+    join_thread(p);
+    __atomic_store_n(&p->state, RUNS, __ATOMIC_RELEASE);
     int error = create(p);
     if (error != 0) {
         p->state = NONE;

@@ -254,8 +254,15 @@ static void *rest(void *of_over)
     return NULL;
 }
 
+static void *rest_and_end_shared(void *of_over)
+{
+    sem_wait(of_over);
+    end(&shared);
+    return NULL;
+}
+
 /* Creates a thread with this id, which is free. False: another process has taken it, or this one may not choose. */
-static bool create_with_id(int tid, pthread_t *thread, sem_t *over)
+static bool create_with_id(int tid, pthread_t *thread, void *(*run)(void *), sem_t *over)
 {
     enum { ATTEMPTS = 200 };
     bool has_id = false;
@@ -264,7 +271,7 @@ static bool create_with_id(int tid, pthread_t *thread, sem_t *over)
         if (fprintf(last, "%d", tid - 1) < 0 || fflush(last) != 0) {
             break;
         }
-        assert_int_equal(pthread_create(thread, NULL, rest, over), 0);
+        assert_int_equal(pthread_create(thread, NULL, run, over), 0);
         has_id = is_there(tid);
         if (!has_id) {
             sem_post(over);
@@ -291,13 +298,36 @@ static void the_end_waits_for_no_thread_that_has_the_same_id(void **state)
     while (is_there(shared.tid)) {
         sched_yield();
     }
-    if (!create_with_id(shared.tid, &other, &over)) {
+    if (!create_with_id(shared.tid, &other, rest, &over)) {
         skip();
     }
     end(&shared);
     assert_true(is_there(shared.tid));
     sem_post(&over);
     pthread_join(other, NULL);
+}
+
+/* A thread that is paused is gone, and the one that ends it may have got its id. */
+static void a_thread_ends_one_whose_id_it_has_got(void **state)
+{
+    static sem_t over;
+    pthread_t other;
+    (void)state;
+    assert_int_equal(sem_init(&over, 0, 0), 0);
+    begin_shared(NULL);
+    pp_pausables_stop();
+    bool has_id = create_with_id(shared.tid, &other, rest_and_end_shared, &over);
+    if (has_id) {
+        sem_post(&over);
+        pthread_join(other, NULL);
+    }
+    unsigned left = pp_pausables_count();
+    end(&shared);
+    pp_pausables_go_on();
+    if (!has_id) {
+        skip();
+    }
+    assert_int_equal(left, 0);
 }
 
 static void threads_come_back_to_the_table_of_the_program(void **state)
@@ -331,6 +361,7 @@ int main(void)
         cmocka_unit_test(several_threads_may_pause_at_once),
         cmocka_unit_test(a_thread_may_end_while_its_pause_does),
         cmocka_unit_test(the_end_waits_for_no_thread_that_has_the_same_id),
+        cmocka_unit_test(a_thread_ends_one_whose_id_it_has_got),
         cmocka_unit_test(threads_come_back_to_the_table_of_the_program), /* last: for good */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
