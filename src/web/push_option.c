@@ -315,6 +315,7 @@ static bool run(void *context)
         }
         if (pp_pausables_pause()) {
             state.library->park(state.sender);
+            __atomic_store_n(&state.tid, 0, __ATOMIC_RELEASE); /* another thread may get the id */
             return false;
         }
         if (is_alone(now_ns)) {
