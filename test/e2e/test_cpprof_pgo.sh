@@ -148,7 +148,7 @@ EOF
 grep -Eq '^cpprof: [0-9]+ % of the samples are left out, [0-9]+ % in .*/libhot.so: it has no debug information' err || fail "libhot.so: $(cat err)"
 grep -Eq '^main:[1-9]' part.afdo-text || fail "no main() beside a library: $(cat part.afdo-text)"
 ! grep -q '^hot:' part.afdo-text || fail "hot() has no lines: $(cat part.afdo-text)"
-cc -O1 -shared -fPIC -o libhot.so hot.c || fail "cc -O1 hot.c"
+cc -O2 -shared -fPIC -Wl,--build-id=0x1234 -o libhot.so hot.c || fail "cc, with another build id"
 refuses "another build of the library with most of the samples" "of the samples: the file is of another build"
 
 "$cpprof" record -e heap --no-subprocesses -o prof.pb.gz -- ./program >/dev/null 2>&1 || fail "record -e heap"
