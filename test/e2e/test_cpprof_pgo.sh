@@ -136,10 +136,10 @@ long hot(long n);
 int main(void)
 {
     volatile long sum = 0;
-    for (long i = 0; i < 100000000; i++) {
+    for (long i = 0; i < 30000000; i++) {
         sum += i;
     }
-    return hot(400000000) == 1;
+    return hot(800000000) == 1;
 }
 EOF
 { cc -O2 -shared -fPIC -o libhot.so hot.c && cc -O2 -g -o program part.c -L. -lhot -Wl,-rpath,"$PWD"; } || fail "cc part.c"
@@ -148,7 +148,7 @@ EOF
 grep -Eq '^cpprof: [0-9]+ % of the samples are left out, [0-9]+ % in .*/libhot.so: it has no debug information' err || fail "libhot.so: $(cat err)"
 grep -Eq '^main:[1-9]' part.afdo-text || fail "no main() beside a library: $(cat part.afdo-text)"
 ! grep -q '^hot:' part.afdo-text || fail "hot() has no lines: $(cat part.afdo-text)"
-cc -O2 -shared -fPIC -Wl,--build-id=0x1234 -o libhot.so hot.c || fail "cc, with another build id"
+cc -O2 -shared -fPIC -Wl,--build-id=0x0123456789abcdef0123456789abcdef01234567 -o libhot.so hot.c || fail "cc, with another build id"
 refuses "another build of the library with most of the samples" "of the samples: the file is of another build"
 
 "$cpprof" record -e heap --no-subprocesses -o prof.pb.gz -- ./program >/dev/null 2>&1 || fail "record -e heap"
