@@ -116,10 +116,14 @@ static void *lookup_symbol(const char *name, const char *version)
     return found;
 }
 
+/* What another thread has aimed meanwhile, by a newer answer, is not undone. */
 static void aim(pp_wait_hook *hook)
 {
-    bool count = __atomic_load_n(&pp_hook_waits_counted, __ATOMIC_ACQUIRE);
-    __atomic_store_n(&hook->target, count ? hook->counting : hook->real, __ATOMIC_RELEASE);
+    bool count = false;
+    do {
+        count = __atomic_load_n(&pp_hook_waits_counted, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&hook->target, count ? hook->counting : hook->real, __ATOMIC_SEQ_CST);
+    } while (__atomic_load_n(&pp_hook_waits_counted, __ATOMIC_SEQ_CST) != count);
 }
 
 bool pp_wait_resolve(pp_wait_hook *hook)
