@@ -389,7 +389,7 @@ static void end_round(collector *c)
 {
     push_parcels(c, false);
     c->step = STEP_STATUS;
-    c->next.deadline_ns = cp_now_ns() + c->all->interval_ns;
+    cp_loop_wait_until(&c->next, cp_now_ns() + c->all->interval_ns);
 }
 
 static void begin_answer(cp_exchange *x)
@@ -547,7 +547,7 @@ static void take_body(collector *c)
         take_profile(c);
     }
     c->step++;
-    c->next.deadline_ns = 0; /* the others have their turn */
+    cp_loop_wait_until(&c->next, 0); /* the others have their turn */
 }
 
 static void end_answer(cp_exchange *x, const char *failure)
@@ -557,7 +557,7 @@ static void end_answer(cp_exchange *x, const char *failure)
     if (!failure) {
         take_body(c);
     } else if (c->is_reused && !x->is_begun) {
-        c->next.deadline_ns = 0; /* on a new connection */
+        cp_loop_wait_until(&c->next, 0); /* on a new connection */
     } else {
         cp_host_process_doubt(c->process);
         end_round(c);
@@ -788,7 +788,7 @@ static void sweep(cp_loop_source *source, uint32_t events)
     (void)events;
     cp_state_take_files(&all->state, take_file, all);
     cp_state_clean(&all->state, lives, all);
-    source->deadline_ns = cp_now_ns() + all->interval_ns;
+    cp_loop_wait_until(source, cp_now_ns() + all->interval_ns);
 }
 
 static void goes(cp_host_process *process, bool has_ended, void *context)

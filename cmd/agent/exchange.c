@@ -186,7 +186,7 @@ static bool hand_on(cp_exchange *x)
         return false;
     }
     if (taken < there) {
-        x->source.deadline_ns = CP_NEVER; /* who takes it has a time limit */
+        cp_loop_wait_until(&x->source, CP_NEVER); /* who takes it has a time limit */
         cp_loop_want(&x->source, 0);
         return false;
     }
@@ -233,7 +233,7 @@ static void receive(cp_exchange *x)
     }
     x->in_length += (size_t)got;
     if (x->is_begun) {
-        x->source.deadline_ns = cp_now_ns() + silence_ns;
+        cp_loop_wait_until(&x->source, cp_now_ns() + silence_ns);
         hand_on(x);
     } else {
         look_for_head(x);
@@ -291,7 +291,7 @@ int cp_exchange_begin(cp_exchange *x, cp_loop *loop, int fd, char *request, size
 void cp_exchange_go_on(cp_exchange *x)
 {
     if (x->source.loop && x->is_begun && hand_on(x)) {
-        x->source.deadline_ns = cp_now_ns() + silence_ns;
+        cp_loop_wait_until(&x->source, cp_now_ns() + silence_ns);
         cp_loop_want(&x->source, EPOLLIN);
     }
 }
