@@ -173,7 +173,7 @@ compare() { # BACKEND URL [OF_ALLOY]
 # samples of cpu as time.
 otlp_to_pyroscope() {
     for kind in cpu=process_cpu cpu=cpu wall=wall heap=space block=contentions mutex=contentions thread=goroutine leak=space lifetime=space \
-        peak=space memory=space fd=fd; do
+        peak=space memory=space fd=fd connections=example_connections; do
         file=${kind%%=*}.pb.gz only=
         [ "${kind%%=*}" != cpu ] || only=@cpu
         service=otlp_${kind%%=*}
