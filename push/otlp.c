@@ -529,5 +529,7 @@ const push_format push_format_otlp = {
     .probe_answer = "", /* no other server knows the path */
     .accepted = "application/x-protobuf",
     .entries = 1, /* the dictionary is that of one profile */
+    /* OTLP allows any text; but the type is the profile's name at Pyroscope, which then refuses to show one with a dot. */
+    .wants_plain_types = true,
     .encode = encode,
 };

@@ -95,13 +95,13 @@ static void end_client(cp_client *c)
 static void end_soon(cp_client *c)
 {
     c->state = LINGERS;
-    c->source.deadline_ns = 0;
+    cp_loop_wait_until(&c->source, 0);
 }
 
 static void enter(cp_client *c, client_state state, uint32_t events, int64_t limit_ns)
 {
     c->state = state;
-    c->source.deadline_ns = limit_ns == CP_NEVER ? CP_NEVER : cp_now_ns() + limit_ns;
+    cp_loop_wait_until(&c->source, limit_ns == CP_NEVER ? CP_NEVER : cp_now_ns() + limit_ns);
     cp_loop_want(&c->source, events);
 }
 
@@ -127,7 +127,7 @@ static bool send_out(cp_client *c)
     }
     c->out_sent += sent > 0 ? (size_t)sent : 0;
     if (sent > 0) {
-        c->source.deadline_ns = cp_now_ns() + write_ns;
+        cp_loop_wait_until(&c->source, cp_now_ns() + write_ns);
     }
     if (c->out_sent < c->out_length) {
         cp_loop_want(&c->source, c->state == RELAYS ? EPOLLOUT | EPOLLRDHUP : EPOLLOUT);
@@ -137,7 +137,7 @@ static bool send_out(cp_client *c)
     if (c->is_last) {
         linger(c);
     } else {
-        c->source.deadline_ns = CP_NEVER; /* the exchange has a time limit */
+        cp_loop_wait_until(&c->source, CP_NEVER); /* the exchange has a time limit */
         cp_loop_want(&c->source, EPOLLRDHUP);
     }
     return true;
@@ -566,7 +566,7 @@ static void expect_body(cp_client *c)
 
     c->body_bytes = c->request.body_size;
     c->all->body_bytes += c->body_bytes;
-    c->source.deadline_ns = cp_now_ns() + body_ns;
+    cp_loop_wait_until(&c->source, cp_now_ns() + body_ns);
     if (c->all->body_bytes > BODIES_BYTES) {
         refuse(c, 503, "other requests have too long bodies");
     } else if (whole > REQUEST_HEAD_MAX) {
@@ -692,7 +692,7 @@ static void accept_one(cp_loop_source *source, uint32_t events)
         fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     }
     if (fd < 0) { /* no place, or no descriptor: the client waits */
-        source->deadline_ns = events ? cp_now_ns() + pause_ns : CP_NEVER;
+        cp_loop_wait_until(source, events ? cp_now_ns() + pause_ns : CP_NEVER);
         cp_loop_want(source, events ? 0 : EPOLLIN);
         return;
     }

@@ -55,7 +55,8 @@ enum {
     BODY_BYTES = 8 << 20,
     PLAIN_BYTES = 64 << 20,
     NAME_BYTES = 64,
-    OWN_PROFILES = 16 /* of a program */
+    OWN_PROFILES = 16, /* of a program */
+    PARTS = 2          /* of a profile: what accumulates, and what is in use */
 };
 
 /* What is asked for. The word is what /control/status calls it. */
@@ -93,7 +94,7 @@ typedef struct collector {
     bool is_ahead;      /* of what the files say: something that is not in them was handed over */
     bool is_complained_of;
     cp_tally tallies[CP_KINDS];
-    parcel parcels[CP_KINDS + OWN_PROFILES]; /* of this round */
+    parcel parcels[CP_KINDS * PARTS + OWN_PROFILES]; /* of this round */
     size_t parcel_count;
     push_resource resource;
     int last;        /* the folder of its last profiles, if it is in a container; or -1 */
@@ -142,6 +143,13 @@ static int encode(cp_profile *p, cp_bytes *packed, cp_error *error)
     return has_samples;
 }
 
+static void release_parcels(parcel *parcels, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        cp_bytes_release(&parcels[i].packed);
+    }
+}
+
 static bool is_of_moment(const char *kind)
 {
     return strcmp(kind, "goroutine") == 0 || strcmp(kind, "fd") == 0;
@@ -186,27 +194,90 @@ static int read_proto(const cp_bytes *bytes, cp_profile **out, cp_error *error)
     return status;
 }
 
-/* Packs what is new in a profile. `tally`: NULL for one that is pushed as it is. 1, 0 if nothing is new, or -1 with a
- * sentence. */
-static int pack(const cp_collectors *all, cp_tally *tally, const cp_bytes *bytes, int64_t now_ns,
-                parcel *one, cp_error *error)
+/* Whether the type says how much there is at the moment, beside others that accumulate. */
+static bool is_level(const cp_profile *p, const cp_value_type *type)
 {
+    static const char levels[] = "inuse_";
+
+    return strncmp(cp_profile_text(p, type->type), levels, sizeof levels - 1) == 0;
+}
+
+/* The profile with only the types that are levels, or only those that are not. It lives as long as `p`. */
+static cp_profile select_types(cp_profile *p, bool levels)
+{
+    cp_profile to = *p;
+
+    to.sample_types = CP_POOL_ARRAY(&p->pool, cp_value_type, (size_t)p->sample_type_count + 1);
+    to.samples = CP_POOL_ARRAY(&p->pool, cp_sample, (size_t)p->sample_count + 1);
+    to.sample_type_count = 0;
+    for (uint32_t i = 0; i < p->sample_count; i++) {
+        to.samples[i] = p->samples[i];
+        to.samples[i].values = cp_pool_words(&p->pool, p->sample_type_count, sizeof(int64_t));
+    }
+    for (uint32_t k = 0; k < p->sample_type_count; k++) {
+        if (is_level(p, &p->sample_types[k]) != levels) {
+            continue;
+        }
+        for (uint32_t i = 0; i < p->sample_count; i++) {
+            to.samples[i].values[to.sample_type_count] = p->samples[i].values[k];
+        }
+        to.sample_types[to.sample_type_count++] = p->sample_types[k];
+        to.default_sample_type = p->sample_types[k].type;
+    }
+    return to;
+}
+
+static int pack_part(cp_profile *p, parcel *one, cp_error *error)
+{
+    p->time_nanos = one->begin_ns;
+    p->duration_nanos = one->end_ns - one->begin_ns;
+    return encode(p, &one->packed, error);
+}
+
+/* Two parcels, because only one of them has a duration: servers add up what has one. */
+static int pack_parts(cp_profile *p, const parcel *whole, parcel parts[PARTS], cp_error *error)
+{
+    int count = 0;
+
+    for (int levels = 0; levels < PARTS; levels++) {
+        cp_profile part = select_types(p, levels);
+        parts[count] = *whole;
+        parts[count].begin_ns = levels ? whole->end_ns : whole->begin_ns;
+        int status = part.sample_type_count ? pack_part(&part, &parts[count], error) : 0;
+        if (status < 0) {
+            release_parcels(parts, (size_t)count);
+            return -1;
+        }
+        count += status;
+    }
+    return count;
+}
+
+/* Packs what is new in a profile. `tally`: NULL for one that is pushed as it is. The number of parcels, which is 0 if
+ * nothing is new, or -1 with a sentence. */
+static int pack(const cp_collectors *all, cp_tally *tally, const char *kind, const cp_bytes *bytes,
+                int64_t now_ns, parcel parts[PARTS], cp_error *error)
+{
+    parcel whole = {.kind = kind, .begin_ns = now_ns, .end_ns = now_ns};
     cp_profile *p = NULL;
 
     if (read_proto(bytes, &p, error) < 0) {
         return -1;
     }
-    int64_t run = run_of(kind_of(one->kind), p);
+    int64_t run = run_of(kind_of(kind), p);
     int status = tally ? cp_tally_take(tally, p, run, error) : 0;
-    one->begin_ns = one->end_ns = now_ns;
-    one->kind = cp_profile_name_goroutines(p) ? "goroutine" : one->kind;
-    if (tally && !is_of_moment(one->kind)) {
-        one->begin_ns = begin_of(all, tally, run, now_ns);
+    whole.kind = cp_profile_name_goroutines(p) ? "goroutine" : kind;
+    bool is_difference = tally && !is_of_moment(whole.kind);
+    if (is_difference) {
+        whole.begin_ns = begin_of(all, tally, run, now_ns);
         tally->until_ns = now_ns;
     }
-    p->time_nanos = one->begin_ns;
-    p->duration_nanos = one->end_ns - one->begin_ns;
-    status = status < 0 ? status : encode(p, &one->packed, error);
+    if (status == 0 && is_difference) {
+        status = pack_parts(p, &whole, parts, error);
+    } else if (status == 0) {
+        parts[0] = whole;
+        status = pack_part(p, &parts[0], error);
+    }
     cp_profile_free(p);
     return status;
 }
@@ -222,6 +293,16 @@ static void hand_over(const cp_collectors *all, const parcel *one, const push_re
                                   .end_ns = one->end_ns};
     push_add(all->sender, &profile);
     push_wake(all->sender);
+}
+
+/* ... and releases them. */
+static void hand_over_all(const cp_collectors *all, parcel *parcels, size_t count,
+                          const push_resource *resource)
+{
+    for (size_t i = 0; i < count; i++) {
+        hand_over(all, &parcels[i], resource);
+    }
+    release_parcels(parcels, count);
 }
 
 /* The sender waits for the server on a thread of its own. */
@@ -358,9 +439,7 @@ static bool keep_tallies(collector *c)
 
 static void drop_parcels(collector *c)
 {
-    for (size_t i = 0; i < c->parcel_count; i++) {
-        cp_bytes_release(&c->parcels[i].packed);
-    }
+    release_parcels(c->parcels, c->parcel_count);
     c->parcel_count = 0;
 }
 
@@ -370,15 +449,15 @@ static void push_parcels(collector *c, bool is_over)
     bool waits = !is_over && !c->is_ahead;
     bool goes_on = (!waits || !push_is_full(c->all->sender)) && (keep_tallies(c) || !waits);
 
-    for (size_t i = 0; i < c->parcel_count && goes_on; i++) {
-        hand_over(c->all, &c->parcels[i], &c->resource);
+    if (goes_on) {
+        hand_over_all(c->all, c->parcels, c->parcel_count, &c->resource);
+        c->parcel_count = 0;
+        return;
     }
     drop_parcels(c);
-    if (!goes_on) {
-        forget_tallies(c);
-        free(cp_state_get(&c->all->state, &c->id, c->tallies));
-        c->is_changed = false;
-    }
+    forget_tallies(c);
+    free(cp_state_get(&c->all->state, &c->id, c->tallies));
+    c->is_changed = false;
 }
 
 /* ---- requests ---- */
@@ -389,7 +468,7 @@ static void end_round(collector *c)
 {
     push_parcels(c, false);
     c->step = STEP_STATUS;
-    c->next.deadline_ns = cp_now_ns() + c->all->interval_ns;
+    cp_loop_wait_until(&c->next, cp_now_ns() + c->all->interval_ns);
 }
 
 static void begin_answer(cp_exchange *x)
@@ -514,17 +593,17 @@ static void take_profile(collector *c)
 {
     int kind = kind_of_step(c);
     bool is_own = kind >= CP_KINDS;
-    parcel *one = &c->parcels[c->parcel_count];
     cp_tally *tally = is_own ? NULL : &c->tallies[kind];
     cp_error error;
 
     if (c->exchange.status != 200) {
         return; /* it has stopped recording that */
     }
-    one->kind = is_own ? c->own_names[kind - CP_KINDS] : cp_kind_names[kind];
-    int status = pack(c->all, tally, &c->body, wall_clock_ns(), one, &error);
+    const char *name = is_own ? c->own_names[kind - CP_KINDS] : cp_kind_names[kind];
+    int status =
+        pack(c->all, tally, name, &c->body, wall_clock_ns(), &c->parcels[c->parcel_count], &error);
     if (status < 0) {
-        complain(c, "%s: %s", one->kind, error.text);
+        complain(c, "%s: %s", name, error.text);
     } else {
         c->parcel_count += (size_t)status;
         c->is_changed |= !is_own;
@@ -547,7 +626,7 @@ static void take_body(collector *c)
         take_profile(c);
     }
     c->step++;
-    c->next.deadline_ns = 0; /* the others have their turn */
+    cp_loop_wait_until(&c->next, 0); /* the others have their turn */
 }
 
 static void end_answer(cp_exchange *x, const char *failure)
@@ -557,7 +636,7 @@ static void end_answer(cp_exchange *x, const char *failure)
     if (!failure) {
         take_body(c);
     } else if (c->is_reused && !x->is_begun) {
-        c->next.deadline_ns = 0; /* on a new connection */
+        cp_loop_wait_until(&c->next, 0); /* on a new connection */
     } else {
         cp_host_process_doubt(c->process);
         end_round(c);
@@ -704,21 +783,20 @@ static collector *find_program(const cp_collectors *all, const cp_program_id *id
     return NULL;
 }
 
-/* 1, 0 if nothing in it is new, or -1. */
-static int pack_file(const cp_collectors *all, const cp_last_file *file, const cp_bytes *bytes,
-                     cp_tally tallies[CP_KINDS], parcel *one)
+/* How many parcels there are: 0 also for a file that cannot be read. */
+static size_t pack_file(const cp_collectors *all, const cp_last_file *file, const cp_bytes *bytes,
+                        cp_tally tallies[CP_KINDS], parcel parts[PARTS])
 {
     int kind = kind_of(file->kind);
     cp_error error;
 
-    *one = (parcel){.kind = file->kind};
-    int status =
-        pack(all, kind < CP_KINDS ? &tallies[kind] : NULL, bytes, file->time_ns, one, &error);
-    if (status < 0) {
+    int count = pack(all, kind < CP_KINDS ? &tallies[kind] : NULL, file->kind, bytes, file->time_ns,
+                     parts, &error);
+    if (count < 0) {
         cp_complain("the last profile %s of process %d (%s): %s", file->kind, file->id.pid,
                     file->program, error.text);
     }
-    return status;
+    return count < 0 ? 0 : (size_t)count;
 }
 
 /* Of a program that ended while there was no agent, or that no agent has seen. */
@@ -727,7 +805,7 @@ static void take_strange_file(cp_collectors *all, const cp_last_file *file, cons
     cp_tally tallies[CP_KINDS] = {{0}};
     cp_program_id id = file->id;
     push_resource resource;
-    parcel one;
+    parcel parts[PARTS];
     cp_error error;
 
     const push_resource_source source = {.program = file->program};
@@ -737,16 +815,13 @@ static void take_strange_file(cp_collectors *all, const cp_last_file *file, cons
     char *labels = cp_state_get(&all->state, &id, tallies);
     read_labels(&resource, labels);
     free(labels);
-    int status = pack_file(all, file, bytes, tallies, &one);
+    size_t count = pack_file(all, file, bytes, tallies, parts);
     labels = write_labels(&resource);
     if (id.start && cp_state_put(&all->state, &id, tallies, labels, &error) < 0) {
         cp_complain("%s", error.text);
     }
     free(labels);
-    if (status > 0) {
-        hand_over(all, &one, &resource);
-    }
-    cp_bytes_release(&one.packed);
+    hand_over_all(all, parts, count, &resource);
     for (int i = 0; i < CP_KINDS; i++) {
         cp_tally_release(&tallies[i]);
     }
@@ -758,15 +833,12 @@ static void take_file(const cp_last_file *file, const cp_bytes *bytes, void *con
     collector *c = find_program(all, &file->id);
 
     if (c) {
-        parcel one;
+        parcel parts[PARTS];
         push_parcels(c, false);
-        bool is_new = pack_file(all, file, bytes, c->tallies, &one) > 0;
+        size_t count = pack_file(all, file, bytes, c->tallies, parts);
         c->is_changed = true;
         c->is_ahead = !keep_tallies(c);
-        if (is_new) {
-            hand_over(all, &one, &c->resource);
-        }
-        cp_bytes_release(&one.packed);
+        hand_over_all(all, parts, count, &c->resource);
     } else {
         take_strange_file(all, file, bytes);
     }
@@ -788,7 +860,7 @@ static void sweep(cp_loop_source *source, uint32_t events)
     (void)events;
     cp_state_take_files(&all->state, take_file, all);
     cp_state_clean(&all->state, lives, all);
-    source->deadline_ns = cp_now_ns() + all->interval_ns;
+    cp_loop_wait_until(source, cp_now_ns() + all->interval_ns);
 }
 
 static void goes(cp_host_process *process, bool has_ended, void *context)

@@ -186,7 +186,7 @@ static bool hand_on(cp_exchange *x)
         return false;
     }
     if (taken < there) {
-        x->source.deadline_ns = CP_NEVER; /* who takes it has a time limit */
+        cp_loop_wait_until(&x->source, CP_NEVER); /* who takes it has a time limit */
         cp_loop_want(&x->source, 0);
         return false;
     }
@@ -233,7 +233,7 @@ static void receive(cp_exchange *x)
     }
     x->in_length += (size_t)got;
     if (x->is_begun) {
-        x->source.deadline_ns = cp_now_ns() + silence_ns;
+        cp_loop_wait_until(&x->source, cp_now_ns() + silence_ns);
         hand_on(x);
     } else {
         look_for_head(x);
@@ -242,19 +242,28 @@ static void receive(cp_exchange *x)
 
 /* ---- sending ---- */
 
-static void send_rest(cp_exchange *x)
+/* Sends what there is room for. False: nobody reads it. */
+static bool send_some(cp_exchange *x)
 {
     ssize_t sent = send(x->source.fd, x->out + x->out_sent, x->out_length - x->out_sent,
                         MSG_NOSIGNAL | MSG_DONTWAIT);
 
-    if (sent < 0 && errno != EAGAIN && errno != EINTR) {
-        end(x, "it does not listen");
-        return;
+    if (sent < 0) {
+        return errno == EAGAIN || errno == EINTR;
     }
-    x->out_sent += sent > 0 ? (size_t)sent : 0;
+    x->out_sent += (size_t)sent;
     if (x->out_sent == x->out_length) {
         free(x->out);
         x->out = NULL;
+    }
+    return true;
+}
+
+static void send_rest(cp_exchange *x)
+{
+    if (!send_some(x)) {
+        end(x, "it does not listen");
+    } else if (!x->out) {
         cp_loop_want(&x->source, EPOLLIN);
     }
 }
@@ -276,11 +285,12 @@ static void act(cp_loop_source *source, uint32_t events)
 
 int cp_exchange_begin(cp_exchange *x, cp_loop *loop, int fd, char *request, size_t length)
 {
-    x->source = (cp_loop_source){
-        .fd = fd, .events = EPOLLOUT, .deadline_ns = cp_now_ns() + x->patience_ns, .act = act};
+    x->source = (cp_loop_source){.fd = fd, .deadline_ns = cp_now_ns() + x->patience_ns, .act = act};
     x->out = request;
     x->out_length = length;
-    x->in = cp_heap_alloc(1, CP_EXCHANGE_BYTES);
+    x->in = cp_heap_resize(NULL, 1, CP_EXCHANGE_BYTES);
+    send_some(x); /* most requests fit; what fails now fails again in the loop, where it may end */
+    x->source.events = x->out ? EPOLLOUT : EPOLLIN;
     int status = cp_loop_add(loop, &x->source);
     if (status < 0) {
         cp_exchange_cancel(x);
@@ -291,7 +301,7 @@ int cp_exchange_begin(cp_exchange *x, cp_loop *loop, int fd, char *request, size
 void cp_exchange_go_on(cp_exchange *x)
 {
     if (x->source.loop && x->is_begun && hand_on(x)) {
-        x->source.deadline_ns = cp_now_ns() + silence_ns;
+        cp_loop_wait_until(&x->source, cp_now_ns() + silence_ns);
         cp_loop_want(&x->source, EPOLLIN);
     }
 }

@@ -5,15 +5,20 @@
  * Each turn takes one event, because what acts on it may remove the source of the next. The kernel
  * hands ready descriptors out in turn, so that none has to wait for ever.
  *
- * Tested by: e2e.cpprof_agent.
+ * An agent has a few sources for each process, and hundreds of turns in a second: so the sources are a
+ * heap, and a turn does not look at all of them.
+ *
+ * Tested by: unit.cmd_loop, e2e.cpprof_agent.
  */
 #include "agent/loop.h"
 
 #include "base/clock.h"
+#include "base/pool.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -31,6 +36,75 @@ void cp_loop_release(cp_loop *loop)
         close(loop->epoll);
     }
     loop->epoll = -1;
+    free(loop->sources);
+    loop->sources = NULL;
+    loop->count = loop->room = 0;
+}
+
+/* ---- the heap ---- */
+
+static void set_place(cp_loop *loop, size_t place, cp_loop_source *source)
+{
+    loop->sources[place] = source;
+    source->place = place;
+}
+
+static void move_up(cp_loop_source *source)
+{
+    cp_loop *loop = source->loop;
+    size_t place = source->place;
+
+    while (place > 0 && source->deadline_ns < loop->sources[(place - 1) / 2]->deadline_ns) {
+        set_place(loop, place, loop->sources[(place - 1) / 2]);
+        place = (place - 1) / 2;
+    }
+    set_place(loop, place, source);
+}
+
+static void move_down(cp_loop_source *source)
+{
+    cp_loop *loop = source->loop;
+    size_t place = source->place, child = 0;
+
+    while ((child = 2 * place + 1) < loop->count) {
+        if (child + 1 < loop->count &&
+            loop->sources[child + 1]->deadline_ns < loop->sources[child]->deadline_ns) {
+            child++;
+        }
+        if (loop->sources[child]->deadline_ns >= source->deadline_ns) {
+            break;
+        }
+        set_place(loop, place, loop->sources[child]);
+        place = child;
+    }
+    set_place(loop, place, source);
+}
+
+void cp_loop_wait_until(cp_loop_source *source, int64_t deadline_ns)
+{
+    source->deadline_ns = deadline_ns;
+    if (source->loop) {
+        move_up(source);
+        move_down(source);
+    }
+}
+
+static void put(cp_loop *loop, cp_loop_source *source)
+{
+    loop->sources = cp_heap_grow(loop->sources, loop->count, &loop->room, sizeof(void *));
+    set_place(loop, loop->count++, source);
+    move_up(source);
+}
+
+static void take_out(cp_loop *loop, const cp_loop_source *source)
+{
+    cp_loop_source *last = loop->sources[--loop->count];
+
+    if (last != source) { /* which comes to the place of the source */
+        set_place(loop, source->place, last);
+        move_up(last);
+        move_down(last);
+    }
 }
 
 /* ---- sources ---- */
@@ -54,12 +128,7 @@ int cp_loop_add(cp_loop *loop, cp_loop_source *source)
 
     source->loop = loop;
     source->events = 0;
-    source->previous = NULL;
-    source->next = loop->first;
-    if (loop->first) {
-        loop->first->previous = source;
-    }
-    loop->first = source;
+    put(loop, source);
     int status = control(source, events);
     if (status < 0) {
         cp_loop_remove(source);
@@ -70,7 +139,7 @@ int cp_loop_add(cp_loop *loop, cp_loop_source *source)
 void cp_loop_want(cp_loop_source *source, uint32_t events)
 {
     if (control(source, events) < 0) { /* no memory: the next turn ends it */
-        source->deadline_ns = 0;
+        cp_loop_wait_until(source, 0);
     }
 }
 
@@ -80,12 +149,8 @@ void cp_loop_remove(cp_loop_source *source)
         return;
     }
     control(source, 0);
-    *(source->previous ? &source->previous->next : &source->loop->first) = source->next;
-    if (source->next) {
-        source->next->previous = source->previous;
-    }
+    take_out(source->loop, source);
     source->loop = NULL;
-    source->next = source->previous = NULL;
 }
 
 void cp_loop_close(cp_loop_source *source)
@@ -98,16 +163,6 @@ void cp_loop_close(cp_loop_source *source)
 }
 
 /* ---- turns ---- */
-
-static cp_loop_source *find_earliest(const cp_loop *loop)
-{
-    cp_loop_source *earliest = loop->first;
-
-    for (cp_loop_source *s = loop->first; s; s = s->next) {
-        earliest = s->deadline_ns < earliest->deadline_ns ? s : earliest;
-    }
-    return earliest;
-}
 
 static int wait_ms(const cp_loop_source *earliest, int64_t now_ns)
 {
@@ -123,11 +178,11 @@ static int wait_ms(const cp_loop_source *earliest, int64_t now_ns)
 static void take_turn(cp_loop *loop)
 {
     struct epoll_event event;
-    cp_loop_source *earliest = find_earliest(loop);
+    cp_loop_source *earliest = loop->count > 0 ? loop->sources[0] : NULL;
     int64_t now_ns = cp_now_ns();
 
     if (earliest && earliest->deadline_ns <= now_ns) {
-        earliest->deadline_ns = CP_NEVER;
+        cp_loop_wait_until(earliest, CP_NEVER);
         earliest->act(earliest, 0);
         return;
     }

@@ -403,7 +403,7 @@ static void scan(cp_loop_source *source, uint32_t events)
         closedir(folder);
         forget_the_others(all);
     }
-    all->scan.deadline_ns = cp_now_ns() + scan_ns;
+    cp_loop_wait_until(&all->scan, cp_now_ns() + scan_ns);
 }
 
 int cp_processes_begin(cp_processes *all, cp_loop *loop)

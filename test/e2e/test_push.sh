@@ -40,6 +40,15 @@ for server in pyroscope parca otlp; do
     expect_equal "$server: delay" $(($(total delay block.pb.gz) + $(total delay mutex.pb.gz))) "$(sent "$server" delay)"
 done
 
+# A profile of the program's own may have any name; at each server it has one that can be asked for.
+gunzip -c mutex.pb.gz | LC_ALL=C sed 's/contentions/conten.ions/g' >own.pb
+for server in pyroscope parca otlp; do
+    receive "$server" "own_$server" --any-time
+    "$cpprof" push --service shop --kind conten.ions "$url" own.pb
+    stop_receiver
+    expect_equal "$server: a name with a dot" "$(total contentions mutex.pb.gz)" "$(sent "own_$server" conten_ions)"
+done
+
 # What Pyroscope has is the whole profile.
 number=$(python3 -c 'import json
 for number, line in enumerate(open("pyroscope/received.jsonl"), 1):

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 #
 # fleet.sh: profiles of each kind come to a Pyroscope and a Parca, which are asked for them again: totals to the unit, the ten functions that
-# have most, by labels. They come by `cpprof push`; of a process with push=; of the agent, also last profiles; scraped through the agent, by Parca
-# and by Alloy for Pyroscope; pushed to Alloy; by OTLP to Pyroscope and the Collector. What only exists on the way (a scraped CPU profile, a difference) is
-# kept by a recorder (fleet/recorder.py). Not part of ./test.sh: few machines have these servers.
+# have most, by labels. They come by `cpprof push`; of a process with push=; of the agent, also last profiles, and while agent, server and program
+# begin anew; scraped through the agent, by Parca and by Alloy for Pyroscope; pushed to Alloy; by OTLP to Pyroscope and the Collector. What only
+# exists on the way (a scraped CPU profile, a difference) is kept by a recorder (fleet/recorder.py). Not part of ./test.sh: few machines have these servers.
 #
 #   BUILD=$PWD/build/release SRC=$PWD [PYROSCOPE=/path/to/pyroscope] [PARCA=/path/to/parca] [ALLOY=/path/to/alloy] sh test/extra/fleet.sh
 #
-# Needs Pyroscope or Parca, and python3. Takes three minutes, of which Pyroscope is not ready in the first; more on a busy machine.
+# Needs Pyroscope or Parca, and python3. Takes five minutes, of which Pyroscope is not ready in two; more on a busy machine.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 # shellcheck source=test/e2e/fleet.sh
@@ -52,9 +52,14 @@ all_of() { # NAME PROFILE...: PROFILE=FILES for each
 start_pyroscope() {
     # shellcheck disable=SC2046
     set -- $(ports)
-    pyroscope=http://127.0.0.1:$1
-    program=$(server pyroscope)
+    pyroscope=http://127.0.0.1:$1 pyroscope_ports=$*
     mkdir pyroscope
+    run_pyroscope
+}
+run_pyroscope() {
+    # shellcheck disable=SC2086
+    set -- $pyroscope_ports
+    program=$(server pyroscope)
     (cd pyroscope && exec "$program" -architecture.storage=v2 -self-profiling.disable-push -usage-stats.enabled=false \
         -tracing.enabled=false -server.http-listen-address=127.0.0.1 -server.http-listen-port="$1" \
         -server.grpc-listen-address=127.0.0.1 -server.grpc-listen-port="$2" -memberlist.bind-addr=127.0.0.1 \
@@ -62,7 +67,8 @@ start_pyroscope() {
         -metastore.raft.advertise-address="127.0.0.1:$4" -metastore.address="127.0.0.1:$2" \
         -query-backend.address="127.0.0.1:$2" -distributor.ring.instance-addr=127.0.0.1 \
         -query-frontend.instance-addr=127.0.0.1 -overrides-exporter.ring.instance-addr=127.0.0.1 \
-        -segment-writer.lifecycler.addr=127.0.0.1) >pyroscope.log 2>&1 &
+        -segment-writer.lifecycler.addr=127.0.0.1) >>pyroscope.log 2>&1 9>&- &
+    pyroscope_process=$!
     started="$started $!"
 }
 start_parca() {
@@ -173,7 +179,7 @@ compare() { # BACKEND URL [OF_ALLOY]
 # samples of cpu as time.
 otlp_to_pyroscope() {
     for kind in cpu=process_cpu cpu=cpu wall=wall heap=space block=contentions mutex=contentions thread=goroutine leak=space lifetime=space \
-        peak=space memory=space fd=fd; do
+        peak=space memory=space fd=fd connections=example_connections; do
         file=${kind%%=*}.pb.gz only=
         [ "${kind%%=*}" != cpu ] || only=@cpu
         service=otlp_${kind%%=*}
@@ -289,6 +295,42 @@ by_agent() { # BACKEND URL
     python3 "$fleet/query.py" "$1" "$2" "{service_name=\"agent_$1\",process_executable_name=\"push_work\"}" $files >>"$1.agent" || fail "$1, agent: $(cat "$1.agent" agent.err)"
     sed 's/^/agent /' "$1.agent"
 }
+# The agent, the server and the program end and begin anew: what the server has adds up to the last profiles of both programs.
+begins_anew() {
+    guest_begins "cpu:1000,wall,heap:1,block:1,mutex:1" anew
+    pushing_agent
+    works_on
+    agent_ends
+    guest_works # without an agent
+    pushing_agent
+    works_on
+    kill "$pyroscope_process"
+    wait "$pyroscope_process" || true
+    works_on # without a server
+    agent_ends
+    pushing_agent
+    run_pyroscope
+    python3 "$fleet/query.py" pyroscope "$pyroscope" ready || fail "Pyroscope, anew: $(tail -n 5 pyroscope.log)"
+    works_on
+    ends_without_agent
+    guest_begins "cpu:1000,wall,heap:1,block:1,mutex:1" anew
+    works_on
+    ends_without_agent
+    truth() { echo "$2=$(find truth_anew -name "*-$1-*" | paste -s -d ,)@${3-}"; }
+    python3 "$fleet/query.py" pyroscope "$pyroscope" '{service_name="anew"}' "$(truth cpu process_cpu)" "$(truth wall wall)" \
+        "$(truth heap memory alloc_)" "$(truth block block)" "$(truth mutex mutex)" >anew.compared ||
+        fail "anew: $(cat anew.compared agent.err)"
+    sed 's/^/anew /' anew.compared
+    agent_ends
+}
+pushing_agent() { agent_begins --push "$pyroscope" --to pyroscope --interval 1s; }
+ends_without_agent() {
+    agent_ends
+    ends_with 0 "$guest"
+    mkdir -p truth_anew
+    cp "$last"/* truth_anew
+    pushing_agent
+}
 # The agent serves a program, and a collector gets each of its profiles several times while it works: the server has all that the collector got.
 scraped() { # COLLECTOR SERVED RECORDER NAMES...
     collector=$1 served=$2 recorder=$3
@@ -338,6 +380,7 @@ for backend in pyroscope parca; do
     last_profiles $backend "$url"
     by_agent $backend "$url"
 done
+[ -z "$(server pyroscope)" ] || begins_anew
 [ -z "$(server parca)" ] || scraped_by_parca
 if [ -n "$(server pyroscope)" ] && [ -n "$(server alloy)" ]; then
     compare pyroscope "$pyroscope" "$alloy"

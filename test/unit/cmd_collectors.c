@@ -115,6 +115,7 @@ static struct {
     int64_t until_ns[PROGRAMS]
                     [CP_KINDS]; /* where the last profile of each kind ends; 0: there is none */
     unsigned profiles, own, gaps, unwritten;
+    unsigned mixed; /* what accumulates without a duration, or what is in use with one */
 } server;
 
 static int64_t counted[TYPES]; /* by all programs until now */
@@ -155,6 +156,7 @@ static void take_profile(const char *kind, int64_t begin_ns, int64_t end_ns, con
         number = (int)(p->locations[p->samples[i].locations[0]].address >> 16);
         for (uint32_t k = 0; k < p->sample_type_count; k++) {
             int type = type_of(cp_profile_text(p, p->sample_types[k].type));
+            server.mixed += (type >= 0) != (begin_ns < end_ns);
             if (type >= 0) {
                 server.taken[type] += p->samples[i].values[k];
             }
@@ -752,6 +754,7 @@ static void a_day_has_no_gap_and_nothing_twice(void **unused)
     assert_int_equal(spool_bytes(), 0);
     assert_int_equal(server.gaps, 0);
     assert_int_equal(server.unwritten, 0);
+    assert_int_equal(server.mixed, 0);
     assert_true(server.profiles > 3 * 5000);
     assert_true(server.own > 5000);
     for (int type = 0; type < TYPES && type_names[type]; type++) {

@@ -189,6 +189,7 @@ def otlp():
     expect("a stack that is not there", 400, "range", send(stack=9))
     expect("two values", 400, "2 values", send(values=varint(1) * 2))
     expect("text that is not UTF-8", 400, "UTF-8", send(tables(_5=["", "cpu", "nanoseconds", b"\xff", "main"])))
+    expect("a type with a dot", 400, "type", send(tables(_5=["", "my.cpu", "nanoseconds", "/bin/shop", "main"])))
     expect("JSON", 415, "Content-Type", post(path, {}))
 
 

@@ -12,8 +12,8 @@ MOST_BYTES = 4 << 20  # Pyroscope's limits, see docs/FLEET.md
 MOST_SAMPLES = 16000
 MOST_LABELS = 30
 OLDEST_NS, NEWEST_NS = 3600 * 10**9, 600 * 10**9
-WORD = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*$")  # what a query of Parca can say
-TYPE = {"parca": WORD, "pyroscope": re.compile(r"[^-:]+$"), "otlp": re.compile(r".+$")}
+WORD = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*$")  # what a query of Parca can say, and one of Pyroscope about the name, which OTLP's type becomes
+TYPE = {"parca": WORD, "pyroscope": re.compile(r"[^-:]+$"), "otlp": WORD}
 
 CPU = {"samples:count:cpu:nanoseconds", "cpu:nanoseconds:cpu:nanoseconds"}
 MEMORY = {"%s:space:bytes" % one for one in ("alloc_objects:count", "alloc_space:bytes", "inuse_objects:count", "inuse_space:bytes")}

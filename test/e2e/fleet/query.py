@@ -59,9 +59,13 @@ def sent(name, path, is_delta):
     text = [re.sub("[^a-zA-Z0-9_]", "_", one) for one in text]
     period = profile["period_type"]
     suffix = ":%s:%s" % (text[period["type"]], text[period["unit"]])
-    if backend == "parca" and (is_delta or profile["duration_nanos"]):
-        suffix += ":delta"
-    types = ["%s:%s%s" % (text[one["type"]], text[one["unit"]], suffix) for one in profile["sample_type"]]
+
+    def word(one):
+        # What is in use is no difference, and comes as a profile of its own.
+        lasts = profile["duration_nanos"] or (is_delta and not text[one["type"]].startswith("inuse_"))
+        return "%s:%s%s%s" % (text[one["type"]], text[one["unit"]], suffix, ":delta" if backend == "parca" and lasts else "")
+
+    types = [word(one) for one in profile["sample_type"]]
     # Waits that go on are in a profile of all waits, not in a delta.
     without = ("state", "waiting") if is_delta else None
     found = {kind: at_leaves(profile, at, without) for at, kind in enumerate(types)}
