@@ -351,6 +351,16 @@ is_musl() {
         LC_ALL=C readelf -dW "$1" 2>/dev/null | grep -Eq 'NEEDED.*\[libc\.(so|musl-[^]]*)\]'
 }
 
+# is_of_other_libc FILE: whether the file is a program or library for another libc than ours.
+is_of_other_libc() {
+    if is_musl "$library"; then
+        LC_ALL=C readelf -lW "$1" 2>/dev/null | grep -q 'interpreter: .*/ld-linux-' ||
+            LC_ALL=C readelf -dW "$1" 2>/dev/null | grep -q 'NEEDED.*\[libc\.so\.6\]'
+    else
+        is_musl "$1"
+    fi
+}
+
 # has_cxx: whether there is a compiler of C++ for this libc. Debian has none for musl.
 has_cxx() {
     ! is_musl "$library"

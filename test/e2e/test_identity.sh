@@ -139,7 +139,7 @@ if [ -e "$BUILD/lib/libpprof_static.a" ] && command -v cc >/dev/null; then
 fi
 
 # setpriv, and what it executes.
-if command -v setpriv >/dev/null; then
+if command -v setpriv >/dev/null && ! is_of_other_libc "$(command -v setpriv)"; then
     LIBPPROF=http=127.0.0.1:0,subprocesses LD_PRELOAD="$library" setpriv --reuid=65534 --regid=65534 --groups=1,2 \
         --inh-caps=-all --bounding-set=-all --no-new-privs id -u >out 2>errors || fail "setpriv: $(cat errors)"
     expect_equal "user" 65534 "$(cat out)"
