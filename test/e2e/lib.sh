@@ -91,8 +91,9 @@ own_programs() {
     need unshare mount
     rm -rf "$work"
     # shellcheck disable=SC2016 # the inner shell's
-    exec unshare -m sh -c 'for program; do
-        mount --bind "$(readlink -f "$(command -v "${program##*/}")")" "$(readlink -f "$program")" || exit
+    exec unshare -m sh -c 'own=$(dirname "$(command -v env)")
+    for program; do
+        mount --bind "$(readlink -f "$own/${program##*/}")" "$(readlink -f "$program")" || exit
     done
     exec sh "$0"' "$0" /bin/sh /usr/bin/env "$@"
 }

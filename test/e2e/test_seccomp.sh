@@ -15,7 +15,7 @@ confined=$victims/confined
 beside=
 if is_musl "$library"; then
     echo '#include <unistd.h>
-__attribute__((constructor)) static void here(void) { write(2, "loaded\n", 7); }' >nothing.c
+__attribute__((constructor)) static void here(void) { write(2, "loaded", 6); }' >nothing.c
     cc -shared -fPIC -o libnothing.so nothing.c
     beside=LD_PRELOAD=$work/libnothing.so
 fi
@@ -33,7 +33,7 @@ for call in timer_create timer_settime timer_delete process_vm_readv getdents64 
     for how in refuse kill; do
         case $how-$call in kill-clone | kill-wait4) continue ;; esac
         plain=$(status "$confined" before $how $call -- env ${beside:+"$beside"} "$victims/ends" return 2>plain.err)
-        [ -z "$beside" ] || has_line plain.err loaded || plain="no library is loaded"
+        [ -z "$beside" ] || has_text plain.err loaded || plain="no library is loaded"
         if [ "$plain" = 42 ]; then
             expect_equal "status under a filter that does $how $call" 42 \
                 "$(run_confined $how $call "$work/$how.$call.pb.gz")"
