@@ -40,7 +40,6 @@
 #include "sys/own_threads.h"
 #include "sys/safe_read.h"
 #include "sys/sampling_signal.h"
-#include "sys/sandbox.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
 #include "web/control_option.h"
@@ -150,7 +149,6 @@ static void init(void)
 static void prepare_to_attach(void)
 {
     if (pp_late_is()) {
-        pp_sandbox_probe(); /* other threads run, so memory is not only looked at before it is read */
         init();
     }
 }
