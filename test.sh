@@ -8,7 +8,7 @@
 #
 # --port aarch64 does it for another architecture on this machine: unit tests by qemu-user; those that fail for want of a
 # kernel of its own, and end-to-end tests, in a virtual machine (tools/port). A test counts by its last result. --port musl does it for
-# musl, whose programs run here as they are: unit tests and the end-to-end tests that tools/port lists. --port old-glibc runs
+# musl, whose programs run here as they are: unit tests and the end-to-end tests without a line "# libc: glibc". --port old-glibc runs
 # end-to-end tests on programs with the glibc of Debian 11 (tools/glibc-root).
 #
 # The daily set. The nightly one has what takes long: storms, odd hosts, tables of cases; its tests are in three thirds.

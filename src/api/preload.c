@@ -39,6 +39,8 @@
 #include "sys/log.h"
 #include "sys/own_threads.h"
 #include "sys/safe_read.h"
+#include "sys/sampling_signal.h"
+#include "sys/signal_mask.h"
 #include "sys/tasks.h"
 #include "web/control_option.h"
 #include "web/control_routes.h"
@@ -180,6 +182,20 @@ static void bind_calls(void)
     pp_call_slots_bind(list, count);
 }
 
+/*
+ * Samples of the program that executed this one, if no hook saw that (a raw system call) and the signal is blocked. They
+ * would end the process when somebody, also the library, calls libc's sigaction() before there is a handler.
+ */
+static void take_old_samples(void)
+{
+    const pp_signal_mask samples = pp_signal_bit(PP_SAMPLING_SIGNAL);
+    const struct timespec at_once = {0};
+    if (PP_SIGACTION_UNBLOCKS && pp_signal_is_blocked(PP_SAMPLING_SIGNAL)) {
+        while (pp_system_call(SYS_rt_sigtimedwait, &samples, NULL, &at_once, sizeof samples) > 0) {
+        }
+    }
+}
+
 PP_NOT_SHOWN(at_load);
 __attribute__((constructor)) static void at_load(void)
 {
@@ -190,6 +206,7 @@ __attribute__((constructor)) static void at_load(void)
         errno = saved_errno;
         return;
     }
+    take_old_samples();
     pp_log_init();
     pp_output_init();
     init();

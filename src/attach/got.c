@@ -21,6 +21,7 @@
 #include "modules/libc.h"
 #include "modules/loaded_objects.h"
 #include "modules/loader.h"
+#include "modules/loader_state.h"
 #include "modules/own_exports.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
@@ -313,6 +314,23 @@ static void look_at_all(pp_loaded_objects *objects, void *context)
     }
 }
 
+static int take_loads(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    *(uint64_t *)context = info->dlpi_adds;
+    return 1;
+}
+
+/* Where nothing is ever unloaded, the epoch says nothing about loads. */
+static uint64_t read_epoch(void)
+{
+    uint64_t loads = 0;
+    if (pp_loader_never_unloads()) {
+        pp_libc_each_object(take_loads, &loads);
+    }
+    return pp_loader_epoch() + loads;
+}
+
 static bool is_due(uint64_t epoch)
 {
     if (!state.filled || epoch != state.epoch) {
@@ -348,7 +366,7 @@ bool pp_got_fill(pp_got_kind kind, void (*real)(void), pp_got_report *report)
         return false;
     }
     pp_lock_take(&state.lock, pp_task_self());
-    uint64_t epoch = pp_loader_epoch();
+    uint64_t epoch = read_epoch();
     bool more = kind == PP_GOT_ALL && !state.all;
     state.all |= more;
     if (is_due(epoch) || more) {

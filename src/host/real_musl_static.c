@@ -3,7 +3,7 @@
  * real_musl_static.c: the real functions of a fully static program, as the linker's --wrap names them.
  *
  * musl's functions have no other names. So the archive defines __wrap_NAME for each hook, and the options of
- * libpprof_static.wrap, which musl_static.names makes, redirect all calls of NAME there: the program's, and
+ * libpprof_static.wrap, made of symbol/wrapped_list.h, redirect all calls of NAME there: the program's, and
  * those of libc.a by that name. __real_NAME is libc's function. One that would call another hooked function
  * is made here of a function below that, so that a call is seen once.
  *

@@ -4,8 +4,8 @@
  * 2.35.
  *
  * musl unloads a library only if its dlopen fails. glibc unloads at any time, and frees the entry of the
- * list. So this code reads the list and the objects by checked reads, and believes no entry: the
- * headers must be at the address that it names. Where another thread unloads at this moment, the list
+ * list. So this code reads the list and the objects by checked reads, but the part that stays for ever
+ * (pp_loaders_list_lasting), and believes no entry: the headers must be at the address that it names. Where another thread unloads at this moment, the list
  * may end early, and the object is not found. An object in the list may not be relocated yet; none
  * of its code has run then.
  *
@@ -81,9 +81,14 @@ bool pp_object_find_listed(uintptr_t address, pp_found_object *found)
     const struct link_map *nearest = NULL;
     uintptr_t bias = 0;
     const struct link_map *first = pp_loaders_list();
+    uintptr_t lasting = pp_loaders_list_lasting();
+    bool lasts = lasting != UINTPTR_MAX;
     const struct link_map *map = first;
     for (unsigned i = 0; map != NULL && i < OBJECTS_MAX; i++) {
-        if (!pp_safe_copy(&entry, (uintptr_t)map, sizeof entry)) {
+        if (lasts) {
+            entry = *map;
+            lasts = entry.l_addr != lasting;
+        } else if (!pp_safe_copy(&entry, (uintptr_t)map, sizeof entry)) {
             break;
         }
         if (entry.l_addr <= address && entry.l_addr >= bias) {

@@ -11,9 +11,14 @@
 #define PP_MODULES_LOADERS_LIST_H
 
 #include <link.h>
+#include <stdint.h>
 
 /* The program's entry, the first one. NULL before the loader has a list, and in some fully static
  * programs. Defined in one of two files: loaders_list_glibc.c, or loaders_list_musl.c. */
 const struct link_map *pp_loaders_list(void);
+
+/* The last entry up to which all that the list has stays for ever, so that it can be read in place: its bias is this one.
+ * UINTPTR_MAX: there is no such entry. */
+uintptr_t pp_loaders_list_lasting(void);
 
 #endif

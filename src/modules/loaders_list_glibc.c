@@ -15,3 +15,8 @@ const struct link_map *pp_loaders_list(void)
 {
     return &loaders_list != NULL ? loaders_list.r_map : NULL;
 }
+
+uintptr_t pp_loaders_list_lasting(void)
+{
+    return UINTPTR_MAX;
+}

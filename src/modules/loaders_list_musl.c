@@ -15,3 +15,9 @@ const struct link_map *pp_loaders_list(void)
 {
     return &loaders_list != NULL && loaders_list != NULL ? loaders_list->r_map : NULL;
 }
+
+/* libc is there from the start, and musl appends to the list, and takes entries from its end only. */
+uintptr_t pp_loaders_list_lasting(void)
+{
+    return pp_loaders_list() != NULL ? (uintptr_t)loaders_list->r_ldbase : UINTPTR_MAX;
+}

@@ -21,6 +21,7 @@
 #include "symbol/names.h"
 
 #include "elf/elf.h"
+#include "symbol/wrapped_list.h"
 #include "sys/own_files.h"
 #include "sys/program.h"
 
@@ -73,18 +74,19 @@ static size_t copy_names(const resolver *r, uint64_t offset, char *to, size_t si
     return size;
 }
 
-/* In a static program for musl a hook of threads or locks has the name to which the linker's --wrap redirects
- * calls (host/real_musl_static.c). It is shown under the name that the program calls. */
+/* In a static program for musl a hook has the name to which the linker's --wrap redirects calls. It is shown under the
+ * name that the program calls. */
 static size_t take_prefix_off(char *name, size_t length)
 {
     static const char prefix[] = "__wrap_";
-    static const char *const families[] = {"pthread_", "sem_", "mtx_", "cnd_", "thrd_"};
+#define WRAPPED(name) #name,
+    static const char *const wrapped[] = {PP_WRAPPED_LIST(WRAPPED)};
     const size_t taken = sizeof prefix - 1;
     if (length <= taken || memcmp(name, prefix, taken) != 0) {
         return length;
     }
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-        if (strncmp(name + taken, families[i], strlen(families[i])) == 0) {
+    for (size_t i = 0; i < sizeof wrapped / sizeof *wrapped; i++) {
+        if (strcmp(name + taken, wrapped[i]) == 0) {
             memmove(name, name + taken, length - taken + 1);
             return length - taken;
         }

@@ -3,7 +3,8 @@
  * safe_read.c: reads memory by system calls that fail with EFAULT.
  *
  * Zone: SIGNAL.
- * Owns: the flag that process_vm_readv is forbidden.
+ * Owns: whether process_vm_readv is permitted.
+ * Tested by: unit.safe_read, e2e.seccomp
  */
 #include "sys/safe_read.h"
 
@@ -22,7 +23,7 @@ enum {
     PART_PAGES = 8 /* for one system call of pp_safe_copy_part() */
 };
 
-static bool copy_forbidden;
+static enum { COPY_NOT_TRIED, COPY_PERMITTED, COPY_FORBIDDEN } copying;
 
 bool pp_page_readable(uintptr_t address)
 {
@@ -63,7 +64,7 @@ bool pp_safe_copy(void *to, uintptr_t from, size_t size)
     if (from + size < from) {
         return false;
     }
-    if (!__atomic_load_n(&copy_forbidden, __ATOMIC_RELAXED)) {
+    if (__atomic_load_n(&copying, __ATOMIC_RELAXED) == COPY_PERMITTED) {
         struct iovec local = {to, size};
         struct iovec remote = {(void *)from, size};
         long got = pp_system_call(SYS_process_vm_readv, pp_system_call(SYS_gettid), &local, 1,
@@ -158,21 +159,33 @@ static size_t read_part(void *to, uintptr_t from, size_t size)
     return p.got > 0 ? (size_t)p.got : 0;
 }
 
+static bool is_forbidden(void)
+{
+    return __atomic_load_n(&copying, __ATOMIC_RELAXED) == COPY_FORBIDDEN;
+}
+
 size_t pp_safe_copy_part(void *to, uintptr_t from, size_t size)
 {
     if (from + size < from) {
         return 0;
     }
-    if (!__atomic_load_n(&copy_forbidden, __ATOMIC_RELAXED)) {
+    if (!is_forbidden()) {
         size_t copied = copy_part(to, from, size);
-        if (!__atomic_load_n(&copy_forbidden, __ATOMIC_RELAXED)) {
+        if (!is_forbidden()) {
             return copied;
         }
     }
     return read_part(to, from, size);
 }
 
+void pp_safe_read_permit_copy(void)
+{
+    int before = COPY_NOT_TRIED;
+    __atomic_compare_exchange_n(&copying, &before, COPY_PERMITTED, false, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
+}
+
 void pp_safe_read_forbid_copy(void)
 {
-    __atomic_store_n(&copy_forbidden, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&copying, COPY_FORBIDDEN, __ATOMIC_RELAXED);
 }

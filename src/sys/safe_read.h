@@ -17,14 +17,15 @@
 
 /*
  * Copies `size` bytes from `from`, or returns false if any of them is not readable. Uses
- * process_vm_readv(2) on this process. If a sandbox refuses that call, checks each page and then
- * copies, which leaves a window for a concurrent munmap.
+ * process_vm_readv(2) on this process. If a sandbox refuses that call, or may do so
+ * (pp_safe_read_permit_copy), checks each page and then copies, which leaves a window for a
+ * concurrent munmap.
  */
 bool pp_safe_copy(void *to, uintptr_t from, size_t size);
 
 /*
  * Copies the readable bytes from `from` on, at most `size`, and returns their number. For memory
- * that another thread may unmap at any moment. Uses process_vm_readv; if that is refused,
+ * that another thread may unmap at any moment. Uses process_vm_readv; if that is forbidden,
  * /proc/thread-self/mem, which also reads pages without read permission.
  */
 size_t pp_safe_copy_part(void *to, uintptr_t from, size_t size);
@@ -59,6 +60,10 @@ static inline size_t pp_memory_copy_part(const pp_memory *memory, void *to, uint
  */
 size_t pp_memory_list_pages(struct iovec *pages, size_t capacity, uintptr_t from, size_t size,
                             size_t *listed);
+
+/* Permits process_vm_readv, unless it has been forbidden: no sandbox refuses it (sandbox.c has found out). Before
+ * that pp_safe_copy() does without it, as a filter might kill for it. */
+void pp_safe_read_permit_copy(void);
 
 /* Forbids process_vm_readv. Start-up code calls it where a sandbox would kill the process. */
 void pp_safe_read_forbid_copy(void);

@@ -15,6 +15,7 @@
 #include "sys/own_files.h"
 #include "sys/program.h"
 #include "sys/signal_mask.h"
+#include "sys/safe_read.h"
 #include "sys/sampling_signal.h"
 #include "sys/task_state.h"
 #include "sys/tasks.h"
@@ -331,6 +332,9 @@ pp_sandbox pp_sandbox_probe(void)
     int known = __atomic_load_n(&answers.calls, __ATOMIC_RELAXED);
     if (known < 0) {
         known = (int)probe();
+        if (known == PP_SANDBOX_NONE) {
+            pp_safe_read_permit_copy();
+        }
         __atomic_store_n(&answers.calls, known, __ATOMIC_RELAXED);
     }
     return (pp_sandbox)known;

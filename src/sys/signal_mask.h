@@ -16,6 +16,7 @@
 #include "libc/signals.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,13 @@ static inline void pp_signals_block(pp_signal_mask *old)
 {
     const pp_signal_mask all = ~pp_signal_bit(PP_SETUID_SIGNAL);
     pp_system_call(SYS_rt_sigprocmask, SIG_BLOCK, &all, old, sizeof all);
+}
+
+static inline bool pp_signal_is_blocked(int signal)
+{
+    pp_signal_mask blocked = 0;
+    pp_system_call(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &blocked, sizeof blocked);
+    return (blocked & pp_signal_bit(signal)) != 0;
 }
 
 static inline void pp_signals_restore(const pp_signal_mask *old)

@@ -14,10 +14,12 @@ mkdir -m 755 "$own"
 chmod 711 "$work"
 install -m 755 "$victims/web_guest" "$own/web_guest"
 
-# start_agent OPTIONS...: $agent is its process, $url "http://127.0.0.1:PORT", or what it prints.
+# start_agent OPTIONS...: $agent is its process, $url "http://127.0.0.1:PORT", or what it prints. $agent_preload: a library
+# for it alone.
+agent_preload=
 start_agent() {
     rm -f agent.out
-    "$cpprof" agent --only "^$own/" "$@" >agent.out 2>>agent.err &
+    env ${agent_preload:+LD_PRELOAD="$agent_preload"} "$cpprof" agent --only "^$own/" "$@" >agent.out 2>>agent.err &
     agent=$!
     started="$started $agent"
     wait_until has_line agent.out

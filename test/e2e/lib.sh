@@ -91,8 +91,9 @@ own_programs() {
     need unshare mount
     rm -rf "$work"
     # shellcheck disable=SC2016 # the inner shell's
-    exec unshare -m sh -c 'for program; do
-        mount --bind "$(readlink -f "$(command -v "${program##*/}")")" "$(readlink -f "$program")" || exit
+    exec unshare -m sh -c 'own=$(dirname "$(command -v env)")
+    for program; do
+        mount --bind "$(readlink -f "$own/${program##*/}")" "$(readlink -f "$program")" || exit
     done
     exec sh "$0"' "$0" /bin/sh /usr/bin/env "$@"
 }
@@ -349,6 +350,16 @@ whole_percent() {
 is_musl() {
     LC_ALL=C readelf -lW "$1" 2>/dev/null | grep -q 'interpreter: .*/ld-musl-' ||
         LC_ALL=C readelf -dW "$1" 2>/dev/null | grep -Eq 'NEEDED.*\[libc\.(so|musl-[^]]*)\]'
+}
+
+# is_of_other_libc FILE: whether the file is a program or library for another libc than ours.
+is_of_other_libc() {
+    if is_musl "$library"; then
+        LC_ALL=C readelf -lW "$1" 2>/dev/null | grep -q 'interpreter: .*/ld-linux-' ||
+            LC_ALL=C readelf -dW "$1" 2>/dev/null | grep -q 'NEEDED.*\[libc\.so\.6\]'
+    else
+        is_musl "$1"
+    fi
 }
 
 # has_cxx: whether there is a compiler of C++ for this libc. Debian has none for musl.

@@ -122,6 +122,7 @@ end
 
 # ---- a library with an allocator of its own ----
 
+# musl knows no RTLD_DEEPBIND: there the blocks are libc's.
 plugin deep.so -Wl,-z,lazy "$SRC/test/e2e/attach/own_malloc.c"
 for when in before later; do
     start
@@ -131,7 +132,7 @@ for when in before later; do
     [ "$when" = before ] || tell deep "$work/deep.so" >/dev/null
     expect_equal "$when: blocks of its own allocator" "plugin_keep 100" "$(tell keep 100)"
     tell allocate 100 >/dev/null
-    expect_equal "$when: its blocks" 0 "$(in_use keep_in_plugin)"
+    is_musl "$library" || expect_equal "$when: its blocks" 0 "$(in_use keep_in_plugin)"
     expect_equal "$when: the program's blocks" 100000 "$(in_use keep_blocks)"
     tell drop >/dev/null
     tell release >/dev/null

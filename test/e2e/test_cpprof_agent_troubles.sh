@@ -130,7 +130,8 @@ receive pyroscope clock --any-time
 server=$url
 start_guest shop control,heap:1
 exec 9>guests.in
-LD_PRELOAD=$work/back.so start_agent --push "$server" --to pyroscope --interval 1s --state "$work/state" --listen 127.0.0.1:0
+agent_preload=$work/back.so
+start_agent --push "$server" --to pyroscope --interval 1s --state "$work/state" --listen 127.0.0.1:0
 wait_until has_received clock process_cpu 2
 first=$(received clock process_cpu)
 touch back

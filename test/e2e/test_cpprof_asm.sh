@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, Debian has no libdw for musl, by which lines are read
 #
 # test_cpprof_asm.sh: `cpprof list --asm` has the values of `go tool pprof -disasm` at the same instructions, for each Go that is installed,
 # and the lines that they come from; without objdump it says what to install.

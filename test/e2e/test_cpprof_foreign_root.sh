@@ -109,7 +109,8 @@ wait "$process"
 mkdir -p "$root/real/pprof"
 chmod 700 "$root/real/pprof"
 ln -s /real "$root/runtime"
-for file in $(ldd "$victims/disturbed" "$library" "$BUILD/lib/libpprof-http.so.0" | grep -o '/[^ )]*' | grep -v ':$' | sort -u); do
+needs() { for needing; do ldd "$needing"; done; } # musl's ldd takes one
+for file in $(needs "$victims/disturbed" "$library" "$BUILD/lib/libpprof-http.so.0" | grep -o '/[^ )]*' | grep -v ':$' | sort -u); do
     mkdir -p "$root${file%/*}"
     cp -L "$file" "$root$file"
 done

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, Debian has no libdw for musl, by which lines are read
 #
 # test_cpprof_gcov.sh: gcc takes what `cpprof convert -o FILE.gcov` writes: the hot loop has its count, its function is entered as often as
 # it is called, and a call through a pointer becomes a direct one; a function of whose own code there are no samples has run; a profile

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, Debian has no libdw for musl, by which lines are read
 #
 # test_cpprof_pgo.sh: `cpprof convert -o FILE.afdo-text` writes which lines run how often, relative to their functions, also those of
 # inlined functions, and what they call; clang takes it; it is refused where the program is another build, nothing that was sampled has

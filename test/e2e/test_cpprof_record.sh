@@ -127,7 +127,7 @@ left_over "kinds"
 # ---- several processes
 
 status 0 "$cpprof" record -o many.pb.gz \
-    /bin/sh -c "\"$victim\" state >/dev/null; \"$victim\" state; exit 0"
+    "$(command -v sh)" -c "\"$victim\" state >/dev/null; \"$victim\" state; exit 0"
 says "processes)"
 "$cpprof" top many.pb.gz | grep -q "100% of 1.66s total\|100% of 1660ms total\|of 1.66s total" ||
     fail "two processes: $("$cpprof" top many.pb.gz)"
@@ -235,7 +235,7 @@ says "cpprof.pb.gz is from an earlier run and was not changed"
 STUB_SILENT=1 status 7 "$cpprof" record sh -c 'exit 7'
 STUB_SILENT=1 status 125 "$cpprof" record "$victim" state
 says "no profile was written: $victim ended without writing one"
-printf '#!/bin/sh\nexec "%s" state\n' "$victim" >wrapper
+printf '#!%s\nexec "%s" state\n' "$(command -v sh)" "$victim" >wrapper
 chmod +x wrapper
 status 125 "$cpprof" record --no-subprocesses ./wrapper
 says "replaced itself by another program (victim)"

@@ -9,6 +9,7 @@
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need cc go
+own_programs /bin/true
 cpprof=$BUILD/bin/cpprof
 
 cat >works.c <<'C'

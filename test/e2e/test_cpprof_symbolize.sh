@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, Debian has no libdw for musl, by which lines are read
 #
 # test_cpprof_symbolize.sh: `cpprof symbolize` and the reports that show lines add files, lines and inlined functions to a profile that
 # has only names, from every place that debug information can be in; they use no file of another build, and say what is missing.

@@ -112,7 +112,7 @@ ends_quietly() {
     [ ! -s err ] || fail "$*: $(cat err)"
 }
 ends_quietly "$cpprof" top "$profile"
-ends_quietly env --ignore-signal=PIPE "$cpprof" top "$profile"
+! /usr/bin/env --ignore-signal=PIPE true 2>/dev/null || ends_quietly /usr/bin/env --ignore-signal=PIPE "$cpprof" top "$profile"
 
 # ---- the newest profile of the folder
 

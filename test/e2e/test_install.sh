@@ -176,9 +176,9 @@ for function in $(grep -o 'pprof_[a-z_]*(' functions.3 | tr -d '('); do
     grep -q "$function(" "$there/include/pprof.h" || fail "libpprof(3) names $function, which pprof.h does not declare"
 done
 
-# ---- Debian packages ----
+# ---- Debian packages, which are for glibc ----
 
-if command -v dpkg-deb >/dev/null && command -v dpkg-shlibdeps >/dev/null && command -v file >/dev/null; then
+if ! is_musl "$library" && command -v dpkg-deb >/dev/null && command -v dpkg-shlibdeps >/dev/null && command -v file >/dev/null; then
     cpack --config "$BUILD/CPackConfig.cmake" -B "$work/packages" >cpack.out 2>&1 || fail "cpack: $(cat cpack.out)"
     for package in libpprof0 libpprof-dev cpprof; do
         dpkg-deb -c packages/${package}_*.deb >"$package.list" || fail "cpack did not make $package"

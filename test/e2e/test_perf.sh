@@ -90,14 +90,18 @@ expect_near "weight beside interval=" "$(awk '{ print 10 * $1 }' spent)" "$(weig
 (ulimit -n 64 && perf "$work/crowded.pb.gz" "$guest" crowded)
 raw crowded.pb.gz
 # Nothing could be opened to find names in.
+too_many="Too many open files"
+! is_musl "$library" || too_many="No file descriptors available" # as musl calls it
 expect_near "weight of all that works without descriptors" 2000 "$(weight crowded.pb.gz.raw)" 200
 comments crowded.pb.gz.raw >comments
 expect_contains "comments" comments \
-    "engine perf was refused to 1 thread (perf_event_open: Too many open files)"
+    "engine perf was refused to 1 thread (perf_event_open: $too_many)"
 
 # What the kernel says by itself: perf_event_paranoid refuses all, a lack of memory whoever asks.
 if strace -o /dev/null -e trace=none true 2>/dev/null; then
-    for refusal in "EACCES Permission denied" "ENOMEM Cannot allocate memory"; do
+    no_memory="Cannot allocate memory"
+    ! is_musl "$library" || no_memory="Out of memory"
+    for refusal in "EACCES Permission denied" "ENOMEM $no_memory"; do
         strace -f -o /dev/null -e trace=perf_event_open -e signal=none \
             -e inject=perf_event_open:error="${refusal%% *}" env LD_PRELOAD="$library" \
             LIBPPROF="cpu:10000,engine=perf,file=$work/refused.pb.gz" "$guest" threads >spent

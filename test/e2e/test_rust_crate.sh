@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, Debian has no Rust library for musl
 # nightly: 3
 #
 # test_rust_crate.sh: the crate libpprof-sys declares every function of <pprof.h> and no other; its example is built with

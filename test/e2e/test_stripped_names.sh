@@ -193,7 +193,7 @@ od -An -tx1 noise | head -n 100000 >one.txt
 sed 's/a/b/' one.txt >two.txt
 for command in "gzip -c one.txt" "xz -0 -T1 -c one.txt" "git diff --no-index --stat one.txt two.txt"; do
     name=${command%% *}
-    command -v "$name" >/dev/null || continue
+    command -v "$name" >/dev/null && ! is_of_other_libc "$(command -v "$name")" || continue
     # xz ends in a sandbox, in which it may read and write no file.
     # shellcheck disable=SC2086 # words
     hidden "$BUILD/bin/cpprof" record -F 1000 -o "$name.pb.gz" -- $command >/dev/null 2>&1 || true

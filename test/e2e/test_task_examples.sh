@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, musl has no makecontext, and Debian no compiler of C++ for it
 #
 # test_task_examples.sh: the adapters of examples/tasks_*: of a hundred sessions a quarter waits for the database, the rest for
 # requests, each on a whole stack.

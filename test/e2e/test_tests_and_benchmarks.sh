@@ -11,7 +11,7 @@ document=$SRC/docs/TESTS_AND_BENCHMARKS.md
 cmake --install "$BUILD" --prefix "$work/installed" >install.log 2>&1 || fail "$(cat install.log)"
 library_folder=$(dirname "$(find "$work/installed" -name 'libpprof.so.0')")
 export CPATH="$work/installed/include" LIBRARY_PATH="$library_folder" LD_LIBRARY_PATH="$library_folder"
-export CMAKE_PREFIX_PATH="$work/installed" HOME="$work"
+export CMAKE_PREFIX_PATH="$work/installed${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}" HOME="$work"
 
 # A line that ends in `NAME`: names the block that follows; blocks of sh are what is typed.
 mkdir typed

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, SVE is on aarch64, and musl was tried on x86-64
 #
 # test_wide_vectors.sh: a program that has values in vectors of SVE, of up to 256 bytes, keeps them while it is sampled. The
 # kernel's frame has more than 10 KiB then: on an alternate stack with room for nothing else samples are lost, and said to be.

@@ -160,7 +160,14 @@ static void asking_changes_nothing(void **state)
     pthread_sigmask(SIG_SETMASK, &wanted, NULL);
 }
 
-/* From here on without process_vm_readv. */
+/* From here on with process_vm_readv. */
+static void permit(void **state)
+{
+    (void)state;
+    pp_safe_read_permit_copy();
+}
+
+/* From here on without it. */
 static void forbid(void **state)
 {
     (void)state;
@@ -176,7 +183,14 @@ int main(void)
         cmocka_unit_test(impossible_addresses_are_refused),
         cmocka_unit_test(pages_are_told_apart),
         cmocka_unit_test(asking_changes_nothing),
+        cmocka_unit_test(permit),
+        {"by_copy_what_is_there_is_copied", what_is_there_is_copied, NULL, NULL, NULL},
+        {"by_copy_what_is_not_there_is_refused_whole", what_is_not_there_is_refused_whole, NULL,
+         NULL, NULL},
+        {"by_copy_impossible_addresses_are_refused", impossible_addresses_are_refused, NULL, NULL,
+         NULL},
         cmocka_unit_test(forbid),
+        cmocka_unit_test(permit), /* too late */
         {"without_copy_what_is_there_is_copied", what_is_there_is_copied, NULL, NULL, NULL},
         {"without_copy_what_is_not_there_is_refused", what_is_not_there_is_refused_whole, NULL,
          NULL, NULL},

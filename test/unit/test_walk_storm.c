@@ -30,6 +30,7 @@
 #include "base/stack_hash.h"
 #include "modules/loader.h"
 #include "modules/modules.h"
+#include "sys/safe_read.h"
 #include "unwind/cfi.h"
 #include "unwind/rule_cache.h"
 #include "unwind/stack_memory.h"
@@ -519,6 +520,7 @@ static int set_up(void **state)
 {
     (void)state;
     struct sigaction action = {.sa_handler = note_restorer};
+    pp_safe_read_permit_copy(); /* another thread unmaps what is read */
     char *memory =
         mmap(NULL, RUN_BYTES + (PAGES + 2) * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED || mprotect(memory + PAGE, RUN_BYTES, PROT_READ | PROT_WRITE) != 0)

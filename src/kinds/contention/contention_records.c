@@ -13,6 +13,7 @@
 #include "kinds/contention/waits.h"
 #include "sys/clock.h"
 #include "modules/modules.h"
+#include "output/prepare.h"
 #include "sys/sanitizers.h"
 
 #include <string.h>
@@ -23,6 +24,7 @@ static void rates_have_changed(void)
 {
     if (pp_contention_is_on()) {
         pp_call_slots_give_back();
+        pp_prepare_walks();
         pp_modules_refresh();
     }
     pp_hook_waits_count(pp_contention_is_on());

@@ -108,7 +108,7 @@ def a_window_changes_its_size():
 
 
 def rows_scroll():
-    t = top("--cum", rows=8)
+    t = top("--cum", rows=7)
     t.wait_for("_start|burn")  # which of them is among the first depends on the names in libc
     first = lambda: t.screen.lines()[4]  # the row below the headings
     t.type(" ")

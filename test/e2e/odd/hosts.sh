@@ -79,7 +79,7 @@ read_profiles() {
     done
 }
 
-# odd_host NAME COMMAND...: the host without the library, with all kinds, and with the engine perf at 10 kHz.
+# odd_host NAME COMMAND...: the host, if it is for the library's libc, without the library, with all kinds, and with the engine perf at 10 kHz.
 #
 #   HOST_NOISE=SED     a sed script that takes out of the output what differs from run to run
 #   HOST_BEFORE=WORDS  a command before the host, which the library is not preloaded into
@@ -88,6 +88,12 @@ read_profiles() {
 odd_host() {
     odd_name=$1
     shift
+    for odd_file in "$(command -v "$1")" ${HOST_PRELOAD:+"$HOST_PRELOAD"}; do
+        ! is_of_other_libc "$odd_file" || {
+            not_here "$odd_name for this libc"
+            return 0
+        }
+    done
     hosts=$((hosts + 1))
     # shellcheck disable=SC2086 # a command of several words
     run_host "$odd_name.plain" ${HOST_BEFORE:-} env ${HOST_PRELOAD:+LD_PRELOAD="$HOST_PRELOAD"} "$@"

@@ -175,6 +175,7 @@ def context(pid):
 # ---- the variable --------------------------------------------------------------------------------
 
 TYPE_OF_OFFSET = {"x86_64": 18, "aarch64": 1030}  # R_X86_64_TPOFF64, R_AARCH64_TLS_TPREL64
+TYPE_OF_DESCRIPTOR = {"x86_64": 36, "aarch64": 1031}  # R_X86_64_TLSDESC, R_AARCH64_TLSDESC: a function, and what it is given
 
 
 class Elf:
@@ -206,16 +207,18 @@ class Elf:
         return self.data[at:self.data.index(b"\0", at)]
 
     def thread_offset_slot(self, name):
-        """The address of the word with the variable's distance from the thread pointer; None: there is none."""
+        """The address of the word with the variable's distance from the thread pointer; None: there is none. A descriptor has
+        it in the second word if the variable was there at the start of the program."""
+        words = {TYPE_OF_OFFSET[MACHINE]: 0, TYPE_OF_DESCRIPTOR[MACHINE]: 8}
         for table, size in ((7, 8), (23, 2)):  # DT_RELA, DT_JMPREL
             if table not in self.dynamic:
                 continue
             begin = self.offset(self.dynamic[table])
             for at in range(begin, begin + self.dynamic[size], 24):
                 address, info, addend = struct.unpack_from("=QQq", self.data, at)
-                if info & 0xFFFFFFFF == TYPE_OF_OFFSET[MACHINE] and info >> 32 and self.name(info >> 32) == name:
+                if info & 0xFFFFFFFF in words and info >> 32 and self.name(info >> 32) == name:
                     must(addend == 0, "a relocation with an addend")
-                    return address
+                    return address + words[info & 0xFFFFFFFF]
         return None
 
 

@@ -106,9 +106,12 @@ static void site_valloc(void)
     kept = valloc(SIZE);
 }
 
+/* What musl has not. */
 static void site_pvalloc(void)
 {
+#ifdef __GLIBC__
     kept = pvalloc(SIZE);
+#endif
 }
 
 static void site_free(void)
@@ -394,8 +397,10 @@ static void wait_timedlock(void)
 
 static void wait_clocklock(void)
 {
+#ifdef __GLIBC__
     struct timespec until = soon(CLOCK_MONOTONIC);
     CHECK(pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &until) == ETIMEDOUT);
+#endif
 }
 
 static void wait_mtx(void)
