@@ -193,24 +193,35 @@ class Handler(BaseHTTPRequestHandler):
         "parca": ("/api/profiles/has_profile_data", {"hasData": False}), "otlp": ("", {}),
     }
 
+    def take_one(self, required, pairs, content, line):
+        labels = labels_of(pairs, required)
+        if isinstance(content, dict):
+            plain, profile = None, content
+            check_samples(profile)
+            if not self.server.options.any_time:
+                check_time(profile["time_nanos"], profile["duration_nanos"])
+        else:
+            plain, profile = profile_of(content, self.server.options.any_time)
+        types = types_of(profile, self.server.options.backend)
+        if "__name__" in labels:
+            check_name(labels["__name__"], types)
+        self.server.store.profile(line, profile, labels, types, plain)
+
     def take(self, path, query, line, data):
+        """Of a request that is refused, Pyroscope keeps the profiles that are good, also those after the first that is not."""
         method, required, answer = self.SERVERS[self.server.options.backend][path]
-        found = method(self, self.decoded(data), query)
+        found, refusals = method(self, self.decoded(data), query), []
         if not found:
             raise Refused("there is no profile")
         for pairs, content in found:
-            labels = labels_of(pairs, required)
-            if isinstance(content, dict):
-                plain, profile = None, content
-                check_samples(profile)
-                if not self.server.options.any_time:
-                    check_time(profile["time_nanos"], profile["duration_nanos"])
-            else:
-                plain, profile = profile_of(content, self.server.options.any_time)
-            types = types_of(profile, self.server.options.backend)
-            if "__name__" in labels:
-                check_name(labels["__name__"], types)
-            self.server.store.profile(line, profile, labels, types, plain)
+            try:
+                self.take_one(required, pairs, content, line)
+            except Refused as why:
+                refusals.append(why)
+                if self.server.options.backend != "pyroscope":
+                    break
+        if refusals:
+            raise refusals[0]
         return answer
 
     def authorized(self):
