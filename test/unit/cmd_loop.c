@@ -38,6 +38,8 @@ static int64_t find_earliest(void)
     return earliest;
 }
 
+static unsigned turn; /* of a small generator */
+
 static void act(cp_loop_source *source, uint32_t events)
 {
     size_t i = (size_t)(source - all.sources);
@@ -51,20 +53,27 @@ static void act(cp_loop_source *source, uint32_t events)
     all.loop.ends = find_earliest() == CP_NEVER;
 }
 
+/* A number below the limit: the same ones in each run. */
+static unsigned any(unsigned limit)
+{
+    turn = turn * 1103515245 + 12345;
+    return (turn >> 16) % limit;
+}
+
 static void change(size_t i)
 {
     cp_loop_source *source = &all.sources[i];
 
     if (!source->loop) {
-        *source = (cp_loop_source){.fd = -1, .deadline_ns = 1 + rand() % TIMES, .act = act};
+        *source = (cp_loop_source){.fd = -1, .deadline_ns = 1 + any(TIMES), .act = act};
         assert_int_equal(cp_loop_add(&all.loop, source), 0);
         all.times[i] = source->deadline_ns;
-    } else if (rand() % 3 == 0) {
+    } else if (any(3) == 0) {
         cp_loop_remove(source);
         assert_null(source->loop);
         all.times[i] = CP_NEVER;
     } else {
-        all.times[i] = rand() % 4 ? 1 + rand() % TIMES : CP_NEVER;
+        all.times[i] = any(4) != 0 ? (int64_t)(1 + any(TIMES)) : CP_NEVER;
         cp_loop_wait_until(source, all.times[i]);
     }
 }
@@ -76,7 +85,7 @@ static void begin(void)
     for (size_t i = 0; i < SOURCES; i++) {
         all.times[i] = CP_NEVER;
     }
-    srand(1);
+    turn = 1;
 }
 
 static void end(void)
@@ -93,7 +102,7 @@ static void test_times_come_in_their_order(void **state)
     (void)state;
     begin();
     for (int i = 0; i < CHANGES; i++) {
-        change((size_t)rand() % SOURCES);
+        change(any(SOURCES));
         if (i % 100 == 0 && find_earliest() != CP_NEVER) {
             all.loop.ends = false;
             cp_loop_run(&all.loop);
