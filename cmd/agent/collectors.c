@@ -194,14 +194,6 @@ static int read_proto(const cp_bytes *bytes, cp_profile **out, cp_error *error)
     return status;
 }
 
-/* Whether the type says how much there is at the moment, beside others that accumulate. */
-static bool is_level(const cp_profile *p, const cp_value_type *type)
-{
-    static const char levels[] = "inuse_";
-
-    return strncmp(cp_profile_text(p, type->type), levels, sizeof levels - 1) == 0;
-}
-
 /* The profile with only the types that are levels, or only those that are not. It lives as long as `p`. */
 static cp_profile select_types(cp_profile *p, bool levels)
 {
@@ -215,7 +207,7 @@ static cp_profile select_types(cp_profile *p, bool levels)
         to.samples[i].values = cp_pool_words(&p->pool, p->sample_type_count, sizeof(int64_t));
     }
     for (uint32_t k = 0; k < p->sample_type_count; k++) {
-        if (is_level(p, &p->sample_types[k]) != levels) {
+        if (cp_tally_accumulates(cp_profile_text(p, p->sample_types[k].type)) == levels) {
             continue;
         }
         for (uint32_t i = 0; i < p->sample_count; i++) {

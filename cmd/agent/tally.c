@@ -27,10 +27,10 @@ void cp_tally_release(cp_tally *t)
 
 /* ---- types ---- */
 
-static bool accumulates(const char *type)
+bool cp_tally_accumulates(const char *type)
 {
-    static const char *const types[] = {"samples",     "cpu",         "wall", "alloc_objects",
-                                        "alloc_space", "contentions", "delay"};
+    static const char *const types[] = {"samples",       "cpu",         "latency",     "wall",
+                                        "alloc_objects", "alloc_space", "contentions", "delay"};
 
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (strcmp(type, types[i]) == 0) {
@@ -166,7 +166,7 @@ static void join(cp_sample *first, cp_sample *other, unsigned types)
 static void subtract(const cp_profile *p, cp_sample *s, int64_t *sums)
 {
     for (uint32_t i = 0; i < p->sample_type_count; i++) {
-        if (!accumulates(cp_profile_text(p, p->sample_types[i].type))) {
+        if (!cp_tally_accumulates(cp_profile_text(p, p->sample_types[i].type))) {
             continue;
         }
         int64_t now = s->values[i], before = sums[i];

@@ -41,6 +41,9 @@ typedef struct cp_tally {
 
 void cp_tally_release(cp_tally *tally);
 
+/* Whether values of this type add up from the program's start on, and are no level, as the bytes in use are. */
+bool cp_tally_accumulates(const char *type);
+
 /*
  * Takes from the profile what was handed on before, and remembers the rest as handed on. Samples that differ in numeric
  * labels only become one; waits that go on are left out. `run`: as in cp_tally; if it is another one than before, nothing was handed on. Returns 0, or

@@ -189,21 +189,34 @@ static place *place_of(const void *context)
     return i < PLACES ? &state.places[i] : NULL;
 }
 
+/* No thread that runs has the id of the one before. */
+static int start(place *p)
+{
+    join_thread(p);
+    __atomic_store_n(&p->state, RUNS, __ATOMIC_RELEASE);
+    int error = create(p);
+    if (error != 0) {
+        p->state = NONE;
+    }
+    return error;
+}
+
 static int begin(place *p, const pp_pausable *what)
 {
     if (state_of(p) != NONE) {
         return -EBUSY;
     }
     p->what = *what;
-    join_thread(p); /* no thread that runs has the id of the one before */
-    __atomic_store_n(&p->state, state.stops > 0 ? PAUSED : RUNS, __ATOMIC_RELEASE);
-    int error = state.stops > 0 ? 0 : create(p);
-    if (error != 0) {
-        p->state = NONE;
-        return error;
+    int error = 0;
+    if (state.stops > 0) {
+        p->state = PAUSED;
+    } else {
+        error = start(p);
     }
-    __atomic_add_fetch(&state.used, 1, __ATOMIC_RELAXED);
-    return 0;
+    if (error == 0) {
+        __atomic_add_fetch(&state.used, 1, __ATOMIC_RELAXED);
+    }
+    return error;
 }
 
 int pp_pausable_begin(const pp_pausable *what)
@@ -352,11 +365,8 @@ static void say_that_it_is_lost(const place *p, int error)
 /* Begins the thread again. 0 or -errno. */
 static int begin_again(place *p)
 {
-    join_thread(p);
-    __atomic_store_n(&p->state, RUNS, __ATOMIC_RELEASE);
-    int error = create(p);
+    int error = start(p);
     if (error != 0) {
-        p->state = NONE;
         __atomic_sub_fetch(&state.used, 1, __ATOMIC_RELAXED);
     }
     return error;

@@ -82,6 +82,25 @@ static void differences_add_up(void **unused)
     cp_tally_release(&tally);
 }
 
+/* The latency of cpu-latency, beside the CPU time. */
+static void every_type_of_cpu_adds_up(void **unused)
+{
+    cp_tally tally = {0};
+    cp_error error;
+    (void)unused;
+
+    for (int64_t i = 1; i <= 2; i++) {
+        cp_profile *p = make((int64_t[]){10 * i}, 1, NULL, NULL);
+        p->sample_types[0].type = cp_strings_put(&p->strings, "cpu");
+        p->sample_types[1].type = cp_strings_put(&p->strings, "latency");
+        assert_int_equal(cp_tally_take(&tally, p, 0, &error), 0);
+        assert_int_equal(p->samples[0].values[0], 10);
+        assert_int_equal(p->samples[0].values[1], 20);
+        cp_profile_free(p);
+    }
+    cp_tally_release(&tally);
+}
+
 /* What is new of 10 in a mapping that begins at `start`. */
 static int64_t new_in_mapping(cp_tally *tally, const char *name, uint64_t start)
 {
@@ -248,6 +267,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(differences_add_up),
+        cmocka_unit_test(every_type_of_cpu_adds_up),
         cmocka_unit_test(memory_without_a_file_may_grow),
         cmocka_unit_test(another_run_begins_at_zero),
         cmocka_unit_test(samples_of_a_stack_are_joined),
