@@ -68,17 +68,38 @@ static void look(scene *s, uintptr_t place, uint64_t word)
     pp_leak_blocks_look(&s->blocks, place, &word, 1);
 }
 
-/* Whether a word at a place that is in no block reaches the one block. */
-static bool refers(uint64_t word, uintptr_t start, uint64_t size)
+enum { AROUND = 19 /* words that are looked at in groups, and some alone */ };
+
+/* How many of so many blocks are reached by a word at a place that is in no block, among others that
+ * refer to nothing. */
+static unsigned count_reached(const uintptr_t *starts, unsigned count, uint64_t size, uint64_t word,
+                              unsigned place, uint64_t others)
 {
     scene s = {.count = 0};
-    add(&s, start, size, 0x3000);
+    uint64_t words[AROUND];
+    for (unsigned i = 0; i < count; i++) {
+        add(&s, starts[i], size, 0x3000);
+    }
+    for (unsigned i = 0; i < AROUND; i++) {
+        words[i] = i == place ? word : others;
+    }
     begin(&s);
-    look(&s, outside, word);
+    pp_leak_blocks_look(&s.blocks, outside, words, AROUND);
     pp_leak_blocks_end(&s.blocks);
-    bool reached = s.blocks.candidates == 0;
+    unsigned reached = count - s.blocks.candidates;
     end(&s);
     return reached;
+}
+
+/* The same wherever it stands. */
+static bool refers(uint64_t word, uintptr_t start, uint64_t size)
+{
+    unsigned reached = 0;
+    for (unsigned place = 0; place < AROUND; place++) {
+        reached += count_reached(&start, 1, size, word, place, place % 2 == 0 ? 0 : UINT64_MAX);
+    }
+    assert_true(reached == 0 || reached == AROUND);
+    return reached > 0;
 }
 
 static void words_are_addresses(void **state)
@@ -100,6 +121,24 @@ static void words_are_addresses(void **state)
     assert_true(refers(somewhere + (1 << 30) + 5, somewhere + (1 << 30) - 100, 200));
     assert_false(refers(0, at, 100));
     assert_false(refers(UINT64_MAX, at, 100));
+    for (unsigned bit = 7; bit < 48; bit++) {
+        assert_false(refers(at ^ UINT64_C(1) << bit, at, 100));
+    }
+}
+
+/* Blocks from one end of the address space to the other: their span in pages has more than 32 bits. */
+static void spans_may_be_wide(void **state)
+{
+    (void)state;
+    const uintptr_t starts[] = {0x1000, UINT64_C(0x10000000f000), UINT64_C(0x2ffffffff000),
+                                UINT64_C(0x400000005000), UINT64_C(0xfffffffff000)};
+    const unsigned count = sizeof starts / sizeof *starts;
+    for (unsigned i = 0; i < count; i++) {
+        for (unsigned place = 0; place < AROUND; place++) {
+            assert_int_equal(count_reached(starts, count, 64, starts[i] + 8, place, 0), 1);
+            assert_int_equal(count_reached(starts, count, 64, starts[i] + 65, place, 0), 0);
+        }
+    }
 }
 
 /* The end of a block is the beginning of the next one. */
@@ -344,6 +383,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_addresses),
+        cmocka_unit_test(spans_may_be_wide),
         cmocka_unit_test(an_address_is_of_one_block),
         cmocka_unit_test(edges_are_followed),
         cmocka_unit_test(free_memory_does_not_count),

@@ -369,30 +369,93 @@ static void refer(pp_leak_blocks *blocks, uintptr_t place, uint32_t to)
     }
 }
 
-/* Loads each word once, since other threads may write to it, and in order: the load may be the end. */
+/* ---- looking at words ---- */
+
+enum {
+    GROUP = 8,       /* words that are tested at once */
+    AHEAD = 2 * PAGE /* bytes: processors do not foresee the next page */
+};
+
+typedef uint64_t two_words __attribute__((vector_size(16), aligned(8), may_alias));
+typedef uint64_t four_words __attribute__((vector_size(32)));
+typedef int32_t four_pages __attribute__((vector_size(16)));
+
+/* A span of pp_leak_near in pages, which are numbered by 32 bits. Signed numbers compare like unsigned ones
+ * that have INT32_MIN added; vectors of SSE2 have no unsigned comparison. */
+typedef struct near_pages {
+    four_pages lowest, span;
+} near_pages;
+
+static near_pages number_pages(const pp_leak_near *near)
+{
+    uintptr_t first = near->lowest >> PAGE_SHIFT;
+    uintptr_t span = ((near->lowest + near->span) >> PAGE_SHIFT) - first;
+    int32_t lowest = (int32_t)((uint32_t)first - (uint32_t)INT32_MIN);
+    int32_t most =
+        (int32_t)((uint32_t)(span < UINT32_MAX ? span : UINT32_MAX) + (uint32_t)INT32_MIN);
+    return (near_pages){{lowest, lowest, lowest, lowest}, {most, most, most, most}};
+}
+
+/* All bits of a lane: its word is in no span. The word's page modulo 2^32 is compared. */
+static inline four_pages are_far(two_words a, two_words b, const near_pages near[2])
+{
+    const four_words all = {a[0], a[1], b[0], b[1]};
+    const four_pages pages = __builtin_convertvector(all >> PAGE_SHIFT, four_pages);
+    return (pages - near[0].lowest > near[0].span) & (pages - near[1].lowest > near[1].span);
+}
+
+/* A bit for each word that may be in a span. */
+static inline unsigned find_not_far(const two_words words[GROUP / 2], const near_pages near[2])
+{
+    const four_pages low = ~are_far(words[0], words[1], near) & (four_pages){1, 2, 4, 8};
+    const four_pages high = ~are_far(words[2], words[3], near) & (four_pages){16, 32, 64, 128};
+    const two_words found = (two_words)(low | high);
+    const uint64_t half = found[0] | found[1];
+    return (unsigned)(half | half >> 32);
+}
+
+/* `bare`: the last page without candidates that a word had. */
+static inline uintptr_t look_at(pp_leak_blocks *blocks, uintptr_t place, uint64_t raw,
+                                uintptr_t bare)
+{
+    const pp_leak_near *near = blocks->near;
+    const uintptr_t word = raw & address_mask;
+    if (word >> PAGE_SHIFT == bare && word % PAGE != 0) {
+        return bare;
+    }
+    if (word - near[0].lowest > near[0].span && word - near[1].lowest > near[1].span) {
+        return bare;
+    }
+    if (!has_candidate(blocks, word) && !ends_page_of_candidate(blocks, word)) {
+        return word >> PAGE_SHIFT;
+    }
+    uint32_t to = find_target(blocks, word);
+    if (to != NONE) {
+        refer(blocks, place, to);
+    }
+    return bare;
+}
+
+/* Loads each word once, since other threads may write to it. */
 PP_RAW_MEMORY void pp_leak_blocks_look(void *of_blocks, uintptr_t address, const uint64_t *words,
                                        size_t count)
 {
     pp_leak_blocks *blocks = of_blocks;
-    const pp_leak_near low = blocks->near[0];
-    const pp_leak_near high = blocks->near[1];
-    uintptr_t bare = UINTPTR_MAX; /* the last page without candidates that a word had */
-    for (size_t i = 0; i < count; i++) {
-        uintptr_t word = __atomic_load_n(&words[i], __ATOMIC_RELAXED) & address_mask;
-        if (pp_likely(word - low.lowest > low.span && word - high.lowest > high.span)) {
-            continue;
+    const near_pages near[2] = {number_pages(&blocks->near[0]), number_pages(&blocks->near[1])};
+    uintptr_t bare = UINTPTR_MAX;
+    size_t i = 0;
+    for (; count - i >= GROUP; i += GROUP) {
+        const volatile two_words *at = (const volatile two_words *)&words[i];
+        const two_words group[GROUP / 2] = {at[0], at[1], at[2], at[3]};
+        __builtin_prefetch((const char *)at + AHEAD);
+        for (unsigned found = find_not_far(group, near); found != 0; found &= found - 1) {
+            unsigned k = (unsigned)__builtin_ctz(found);
+            bare = look_at(blocks, address + (i + k) * sizeof *words, group[k / 2][k % 2], bare);
         }
-        if (word >> PAGE_SHIFT == bare && word % PAGE != 0) {
-            continue;
-        }
-        if (!has_candidate(blocks, word) && !ends_page_of_candidate(blocks, word)) {
-            bare = word >> PAGE_SHIFT;
-            continue;
-        }
-        uint32_t to = find_target(blocks, word);
-        if (to != NONE) {
-            refer(blocks, address + i * sizeof *words, to);
-        }
+    }
+    for (; i < count; i++) {
+        uint64_t word = __atomic_load_n(&words[i], __ATOMIC_RELAXED);
+        bare = look_at(blocks, address + i * sizeof *words, word, bare);
     }
 }
 
