@@ -7,16 +7,16 @@
 #   idle_1000        CPU time of the process over a bare one, in percent of one processor
 #   idle_1000_first  the same of the first 2.5 seconds, in milliseconds: the first look takes all stacks
 #   total_N          the time of N threads in the profile over the time that they lived
-#   redis_get        requests in a second over those of a bare server that runs beside it, before and after; the median:
-#   nginx_get        redis-benchmark; wrk and a worker that serves a small file; pgbench and postgres with all its
-#   postgres_select  processes. NAME_control: those of the bare server after over those before, which is this machine's noise;
-#                    NAME_looks: CPU time of the library's threads meanwhile, in percent of all processors
+#   redis_get        requests in a second over the mean of two bare servers: four servers run at a time, and are asked in
+#   nginx_get        turns of 40 ms (server_load.c); the median of all rounds. NAME_control: the second bare server over the
+#   postgres_select  first, the machine's noise; NAME_loaded: with the library preloaded, and nothing started; NAME_looks:
+#                    CPU time of the library's threads meanwhile, in percent of all processors
 
 set -eu
 
 case $BENCH in
-quick) ms=5000 pairs=5 requests=100000 seconds=1 ;;
-*) ms=20000 pairs=21 requests=400000 seconds=4 ;;
+quick) ms=5000 starts=2 rounds=50 ;;
+*) ms=20000 starts=6 rounds=120 ;;
 esac
 
 with_wall() {
@@ -47,10 +47,11 @@ for threads in 1 50; do
         }'
 done
 
-# ---- servers, each twice: bare and wall ----
+# ---- servers ----
 
+ways="bare control loaded wall"
 mkdir "$WORK/profiles"
-chmod a+rwx "$WORK/profiles" # postgres is another user
+chmod a+rwx "$WORK" "$WORK/profiles" # postgres is another user
 
 servers=
 stop() {
@@ -64,13 +65,13 @@ stop() {
 }
 trap stop EXIT
 
-# start bare|wall COMMAND...: in the background.
+# start bare|control|loaded|wall COMMAND...: in the background.
 start() {
-    if [ "$1" = wall ]; then
-        with="env LIBPPROF=wall,subprocesses,file=$WORK/profiles/%e.%p.pb.gz LD_PRELOAD=$LIBRARY"
-    else
-        with=
-    fi
+    case $1 in
+    wall) with="env LIBPPROF=wall,subprocesses,file=$WORK/profiles/%e.%p.pb.gz LD_PRELOAD=$LIBRARY" ;;
+    loaded) with="env LD_PRELOAD=$LIBRARY" ;;
+    *) with= ;;
+    esac
     shift
     # shellcheck disable=SC2086 # words
     $as $with "$@" >"$WORK/server.log" 2>&1 &
@@ -97,30 +98,49 @@ looked_ns() {
     done | awk '{ sum += $1 } END { printf "%.0f\n", sum }'
 }
 
-# compare NAME: NAME_rate prints the requests in a second of one of the two.
+# sockets NAME: of all four servers.
+sockets() {
+    for way in $ways; do
+        "$1_socket" $way
+    done
+}
+
+# compare NAME PROTOCOL CLIENTS: NAME_start starts one of the four servers, NAME_socket says where it listens.
 compare() {
-    pair=0
-    while [ $pair -lt $pairs ]; do
-        echo "$("$1_rate" bare) $("$1_rate" wall) $("$1_rate" bare)"
-        pair=$((pair + 1))
-    done >"$WORK/$1"
-    "$1_rate" wall >"$WORK/$1.last" &
-    sleep 0.4 # its connections are there
+    name=$1 protocol=$2 clients=$3
+    count=0
+    while [ $count -lt $starts ]; do
+        for way in $ways; do
+            "${name}_start" $way
+        done
+        # shellcheck disable=SC2046 # words
+        "$PROGRAMS/server_load" "$protocol" "$clients" 40 $rounds $(sockets "$name")
+        count=$((count + 1))
+        [ $count = $starts ] || stop
+    done >"$WORK/$name"
+    "$PROGRAMS/server_load" "$protocol" "$clients" 1500 1 "$("${name}_socket" wall)" >/dev/null &
+    sleep 0.5 # its connections are there
     before=$(looked_ns)
     sleep 0.5
-    awk -v name="$1" -v ns="$(($(looked_ns) - before))" -v processors="$(nproc)" \
+    awk -v name="$name" -v ns="$(($(looked_ns) - before))" -v processors="$(nproc)" \
         'BEGIN { printf "wall.%s_looks.pprof %.3f %%\n", name, ns / 5e6 / processors }'
     wait $!
     stop
     # shellcheck disable=SC2016 # awk's $
-    awk -v name="$1" "$(cat "$(dirname "$0")/statistics.awk")"'
-        { list[NR] = 2 * $2 / ($1 + $3); control[NR] = $3 / $1 }
-        END {
-            middle = median(control, NR)
-            printf "wall.%s_control.pprof %.4f x # %.4f .. %.4f\n", name, middle, control[int(NR / 4) + 1], control[NR - int(NR / 4)]
+    awk -v name="$name" "$(cat "$(dirname "$0")/statistics.awk")"'
+        # The bounds of the 95 % confidence interval of the median: ranks of the binomial distribution.
+        function show(what, list,    middle, reach) {
             middle = median(list, NR)
-            printf "wall.%s.pprof %.4f x # %.4f .. %.4f\n", name, middle, list[int(NR / 4) + 1], list[NR - int(NR / 4)]
-        }' "$WORK/$1"
+            reach = 0.98 * sqrt(NR)
+            printf "wall.%s%s.pprof %.4f x # %.4f .. %.4f\n", name, what, middle, \
+                list[int((NR + 1) / 2 - reach)], list[int((NR + 2) / 2 + reach)]
+        }
+        {
+            control[NR] = $2 / $1
+            loaded[NR] = 2 * $3 / ($1 + $2)
+            list[NR] = 2 * $4 / ($1 + $2)
+        }
+        END { show("_control", control); show("_loaded", loaded); show("", list) }' "$WORK/$name"
 }
 
 has() {
@@ -131,66 +151,71 @@ has() {
 
 PATH=$PATH:/usr/sbin
 as=
-redis_get_rate() {
-    redis-benchmark -s "$WORK/$1" -t get -n "$requests" -c 20 --csv | sed -n 's/^"GET","\([0-9.]*\)".*/\1/p'
+redis_get_socket() { echo "$WORK/redis.$1"; }
+redis_get_start() {
+    rm -f "$WORK/redis.$1"
+    start "$1" redis-server --port 0 --unixsocket "$WORK/redis.$1" --save ""
+    wait_for test -S "$WORK/redis.$1"
 }
-if has redis-server redis-benchmark; then
-    for way in bare wall; do
-        start $way redis-server --port 0 --unixsocket "$WORK/$way" --save ""
-        wait_for test -S "$WORK/$way"
-    done
-    compare redis_get
+if has redis-server; then
+    compare redis_get redis 20
 else
-    echo "# wall.redis_get: redis-server and redis-benchmark are not installed"
+    echo "# wall.redis_get: redis-server is not installed"
 fi
 
-# Nobody else listens there, as a rule.
-port_of() { [ "$1" = bare ] && echo 18931 || echo 18932; }
-nginx_get_rate() {
-    wrk -t 1 -c 20 -d "${seconds}s" "http://127.0.0.1:$(port_of "$1")/index.html" | awk '/^Requests\/sec:/ { print $2 }'
-}
-if has nginx wrk; then
-    mkdir -p "$WORK/nginx"
-    echo "a small file" >"$WORK/nginx/index.html"
-    chmod -R a+rX "$WORK" "$WORK/nginx"
-    for way in bare wall; do
-        cat >"$WORK/$way.conf" <<CONF
-daemon off; master_process off; error_log $WORK/$way.errors; pid $WORK/$way.pid;
+nginx_get_socket() { echo "$WORK/nginx.$1"; }
+nginx_get_start() {
+    rm -f "$WORK/nginx.$1"
+    cat >"$WORK/$1.conf" <<CONF
+daemon off; master_process off; error_log $WORK/$1.errors; pid $WORK/$1.pid;
 events { worker_connections 256; }
 http {
     access_log off; keepalive_requests 1000000000;
     client_body_temp_path $WORK/a; proxy_temp_path $WORK/b; fastcgi_temp_path $WORK/c;
     uwsgi_temp_path $WORK/d; scgi_temp_path $WORK/e;
-    server { listen 127.0.0.1:$(port_of $way); root $WORK/nginx; }
+    server { listen unix:$WORK/nginx.$1; root $WORK/served; }
 }
 CONF
-        start $way nginx -c "$WORK/$way.conf"
-        wait_for test -s "$WORK/$way.pid"
-    done
-    compare nginx_get
+    start "$1" nginx -c "$WORK/$1.conf"
+    wait_for test -S "$WORK/nginx.$1"
+}
+if has nginx; then
+    mkdir "$WORK/served"
+    echo "a small file" >"$WORK/served/index.html"
+    chmod -R a+rX "$WORK/served"
+    compare nginx_get http 20
 else
-    echo "# wall.nginx_get: nginx and wrk are not installed"
+    echo "# wall.nginx_get: nginx is not installed"
 fi
 
 postgres=$(find /usr/lib/postgresql -name initdb 2>/dev/null | sort | tail -n 1)
 postgres=${postgres%/initdb}
-postgres_select_rate() {
-    pgbench -h "$WORK/pg" -p "$(port_of "$1")" -U postgres -S -n -c 4 -T "$seconds" postgres 2>/dev/null |
-        sed -n 's/^tps = \([0-9.]*\) .*without.*/\1/p'
+postgres_select_socket() { echo "$WORK/pg/$1.at/.s.PGSQL.5432"; }
+postgres_select_start() {
+    start "$1" "$postgres/postgres" -D "$WORK/pg/$1" -k "$WORK/pg/$1.at" -c listen_addresses= -c fsync=off
+    wait_for test -S "$WORK/pg/$1.at/.s.PGSQL.5432"
+    if [ ! -e "$WORK/pg/$1.filled" ]; then
+        wait_for pgbench -h "$WORK/pg/$1.at" -U postgres -i -q -s 5 postgres
+        : >"$WORK/pg/$1.filled"
+    fi
+    # It may still refuse connections.
+    wait_for psql -h "$WORK/pg/$1.at" -U postgres -c "SELECT abalance FROM pgbench_accounts WHERE aid = 4711" postgres
 }
-if [ -n "$postgres" ] && has pgbench; then
-    mkdir -p "$WORK/pg"
+if [ -n "$postgres" ] && has pgbench psql; then
+    mkdir "$WORK/pg"
     if [ "$(id -u)" = 0 ]; then # it does not run as root
         as="setpriv --reuid=postgres --regid=postgres --init-groups"
-        chmod a+rx "$WORK"
-        chown postgres "$WORK/pg"
     fi
-    for way in bare wall; do
-        $as "$postgres/initdb" -U postgres -D "$WORK/pg/$way" -A trust -N >"$WORK/server.log" 2>&1
-        start $way "$postgres/postgres" -D "$WORK/pg/$way" -k "$WORK/pg" -c listen_addresses= -c fsync=off -p "$(port_of $way)"
-        wait_for pgbench -h "$WORK/pg" -p "$(port_of $way)" -U postgres -i -q -s 5 postgres
+    for way in $ways; do
+        mkdir "$WORK/pg/$way.at"
     done
-    compare postgres_select
+    if [ "$(id -u)" = 0 ]; then
+        chown -R postgres "$WORK/pg"
+    fi
+    for way in $ways; do
+        $as "$postgres/initdb" -U postgres -D "$WORK/pg/$way" -A trust -N >"$WORK/server.log" 2>&1
+    done
+    compare postgres_select postgres 4
 else
-    echo "# wall.postgres_select: postgres and pgbench are not installed"
+    echo "# wall.postgres_select: postgres and its clients are not installed"
 fi

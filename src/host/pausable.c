@@ -16,6 +16,7 @@
 #include "arch/system_call.h"
 #include "base/memory.h"
 #include "host/hooks.h"
+#include "modules/single_thread.h"
 #include "sys/apart.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
@@ -52,6 +53,7 @@ typedef struct place {
     long secure_bits; /* its own: it does not change them */
     pthread_t thread;
     bool is_joinable; /* `thread` is to be joined */
+    bool is_in_run;   /* it is about to call run() */
 } place;
 
 static struct {
@@ -117,6 +119,7 @@ static void *attend(void *of_place)
     if (!p->what.stays) {
         pp_apart_leave(-1);
     }
+    __atomic_store_n(&p->is_in_run, true, __ATOMIC_RELEASE);
     bool is_over = false;
     do {
         is_over = p->what.run(p->what.context);
@@ -137,6 +140,15 @@ static void join_thread(place *p)
         }
         __atomic_store_n(&p->tid, 0, __ATOMIC_RELEASE); /* another thread may get the number */
     }
+}
+
+/* libc may allocate for a thread until it is in run(): it has to know until then that there are two. */
+static void hide_from_libc(const place *p, bool created)
+{
+    for (unsigned look = 0; created && !__atomic_load_n(&p->is_in_run, __ATOMIC_ACQUIRE); look++) {
+        pp_lock_pause(look);
+    }
+    pp_single_thread_end();
 }
 
 /* pthread_create(3) has one error for a limit on threads and for a stack without room. Returns
@@ -167,6 +179,8 @@ static int create(place *p)
     if (p->what.stack_bytes != 0) {
         pthread_attr_setstacksize(&attributes, p->what.stack_bytes);
     }
+    bool was_single = p->what.avoids_libc && pp_single_thread_begin();
+    p->is_in_run = false;
     error = explain(pthread_create(&p->thread, &attributes, attend, p), &attributes);
     pthread_attr_destroy(&attributes);
     if (error == 0) {
@@ -174,6 +188,9 @@ static int create(place *p)
     }
     if (error == 0 && p->what.name != NULL) {
         pthread_setname_np(p->thread, p->what.name);
+    }
+    if (was_single) {
+        hide_from_libc(p, error == 0);
     }
     return error;
 }

@@ -29,6 +29,8 @@ typedef struct pp_pausable {
     /* The thread begins with the program's table of descriptors. run() may leave it (sys/apart.h), if
      * it calls no function of the program. */
     bool stays;
+    /* run() calls nothing of libc that allocates, and asks pp_single_thread_may_lock() before it calls what takes a lock. */
+    bool avoids_libc;
     /* True: the work is over. False: pp_pausables_pause() was true; the function will be called
      * again. The thread blocks all signals, and no profile shows it. */
     bool (*run)(void *context);

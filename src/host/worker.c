@@ -152,8 +152,12 @@ static void lose(void *of_worker)
 
 static int begin(pp_worker *w, uint64_t first_ns, uint64_t interval_ns)
 {
-    const pp_pausable thread = {
-        .name = "libpprof", .run = run, .wake = wake, .lost = lose, .context = w};
+    const pp_pausable thread = {.name = "libpprof",
+                                .avoids_libc = w->avoids_libc,
+                                .run = run,
+                                .wake = wake,
+                                .lost = lose,
+                                .context = w};
     if (is_in(w, OVER)) {
         pp_worker_end(w);
     }

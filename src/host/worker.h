@@ -24,6 +24,7 @@
 typedef struct pp_worker {
     void (*work)(void);
     void (*leaves)(void); /* last on each of its threads, which pauses or ends; may be NULL */
+    bool avoids_libc;     /* work() and leaves() do as pp_pausable says (pausable.h) */
     /* Those below are of worker.c. */
     uint64_t next_ns;     /* the time of the next call; UINT64_MAX: it comes when it is rung for */
     uint64_t interval_ns; /* from one call to the next; 0: the first one is the last */

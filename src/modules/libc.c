@@ -45,17 +45,29 @@ bool pp_libc_is(const char *soname)
     return is_libc(soname) || (soname != NULL && begins_with(soname, "libpthread.so"));
 }
 
-uintptr_t pp_libc_function(const char *name)
+typedef uintptr_t find_in_libc(const pp_loaded_symbols *symbols, const char *name);
+
+static uintptr_t find(find_in_libc *find_in, const char *name)
 {
     const struct link_map *map = pp_loaders_list();
     for (; map != NULL; map = map->l_next) {
         pp_loaded_symbols symbols;
         pp_loaded_symbols_read(&symbols, map->l_ld, map->l_addr);
         if (is_libc_entry(map, symbols.soname)) {
-            return pp_loaded_symbols_find(&symbols, name);
+            return find_in(&symbols, name);
         }
     }
     return 0;
+}
+
+uintptr_t pp_libc_function(const char *name)
+{
+    return find(pp_loaded_symbols_find, name);
+}
+
+uintptr_t pp_libc_variable(const char *name)
+{
+    return find(pp_loaded_symbols_find_variable, name);
 }
 
 int pp_libc_each_object(pp_object_visit *visit, void *context)

@@ -22,6 +22,7 @@
 
 /* Returns libc's function `name`; 0 if libc has none, or in a program without a loader. */
 uintptr_t pp_libc_function(const char *name);
+uintptr_t pp_libc_variable(const char *name);
 
 /* Whether the object with this soname is libc, or was a part of libc until glibc 2.34. `soname` may
  * be NULL, for none. */

@@ -26,6 +26,7 @@
 #include "modules/loader_state.h"
 #include "modules/module_cfi.h"
 #include "modules/modules_seen.h"
+#include "modules/single_thread.h"
 #include "sys/file_calls.h"
 #include "sys/loaded_symbols.h"
 #include "sys/lock.h"
@@ -559,6 +560,7 @@ void pp_modules_after_fork_in_child(void)
     pp_lock_release(&scans.lock); /* in the child its holder, if any, does not exist */
     pp_modules_forget_readers();
     pp_loader_after_fork_in_child();
+    pp_single_thread_after_fork_in_child();
     if (scans.fork_from_threads) {
         pp_loader_suspect();
     }

@@ -157,6 +157,7 @@ static bool has_version(const pp_loaded_symbols *s, uint32_t index, const char *
 typedef struct wanted {
     const char *name;
     const char *version; /* NULL: the default one */
+    bool is_variable;
 } wanted;
 
 static bool is_definition(const pp_loaded_symbols *s, uint32_t index, const wanted *w)
@@ -167,7 +168,8 @@ static bool is_definition(const pp_loaded_symbols *s, uint32_t index, const want
     unsigned visibility = ELF64_ST_VISIBILITY(symbol->st_other);
     return symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0 && binding != STB_LOCAL &&
            visibility != STV_HIDDEN && visibility != STV_INTERNAL &&
-           (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
+           (type == (w->is_variable ? STT_OBJECT : STT_FUNC) || type == STT_GNU_IFUNC ||
+            type == STT_NOTYPE) &&
            strcmp(s->names + symbol->st_name, w->name) == 0 &&
            (w->version != NULL ? has_version(s, index, w->version) : is_default_version(s, index));
 }
@@ -227,7 +229,7 @@ static uint32_t find_index(const pp_loaded_symbols *s, const wanted *w, uint32_t
 
 bool pp_loaded_symbols_defines(const pp_loaded_symbols *symbols, const char *name, uint32_t hash)
 {
-    const wanted w = {name, NULL};
+    const wanted w = {.name = name};
     return find_index(symbols, &w, hash) != 0;
 }
 
@@ -265,14 +267,20 @@ static uintptr_t find_address(const pp_loaded_symbols *symbols, const wanted *w)
 
 uintptr_t pp_loaded_symbols_find(const pp_loaded_symbols *symbols, const char *name)
 {
-    const wanted w = {name, NULL};
+    const wanted w = {.name = name};
+    return find_address(symbols, &w);
+}
+
+uintptr_t pp_loaded_symbols_find_variable(const pp_loaded_symbols *symbols, const char *name)
+{
+    const wanted w = {.name = name, .is_variable = true};
     return find_address(symbols, &w);
 }
 
 uintptr_t pp_loaded_symbols_find_version(const pp_loaded_symbols *symbols, const char *name,
                                          const char *version)
 {
-    const wanted w = {name, version};
+    const wanted w = {.name = name, .version = version};
     return find_address(symbols, &w);
 }
 

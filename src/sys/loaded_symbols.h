@@ -46,6 +46,9 @@ void pp_loaded_symbols_read(pp_loaded_symbols *symbols, const ElfW(Dyn) * dynami
  */
 uintptr_t pp_loaded_symbols_find(const pp_loaded_symbols *symbols, const char *name);
 
+/* The same for a variable. */
+uintptr_t pp_loaded_symbols_find_variable(const pp_loaded_symbols *symbols, const char *name);
+
 /* The same for the definition that the loader would take for a reference with this version. */
 uintptr_t pp_loaded_symbols_find_version(const pp_loaded_symbols *symbols, const char *name,
                                          const char *version);

@@ -80,6 +80,11 @@ expect_all crowd wall_worker
 expect_at_least "preempted while they run" "$(percent "$(truth all)" 25)" \
     "$(($(wall_us "$profile" wall_hog_long preempted) + $(wall_us "$profile" wall_hog_short preempted)))"
 
+# libc goes on as in a program of one thread.
+"$victims/facts" 200 | grep single-threaded >plain.single
+preload wall,file=single.pb.gz "$victims/facts" 200 | grep single-threaded >profiled.single
+diff plain.single profiled.single >&2 || fail "libc takes the looker for a thread of the program"
+
 # Threads that live for less than the time between two looks. What ran is known to three standard errors of the CPU
 # sampler, which takes a sample in 10 ms.
 run born born 200

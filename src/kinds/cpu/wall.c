@@ -14,6 +14,7 @@
 #include "kinds/cpu/cpu_threads.h"
 #include "kinds/cpu/thread_label.h"
 #include "modules/loader_use.h"
+#include "modules/single_thread.h"
 #include "sys/apart.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
@@ -51,7 +52,8 @@ static struct {
     pp_task_files files; /* its own */
     pp_arena memory;     /* of a look, empty between two */
     pp_worker looker;
-} wall = {.memory = PP_ARENA_INIT, .looker = {.work = look_when_due, .leaves = leave_looker}};
+} wall = {.memory = PP_ARENA_INIT,
+          .looker = {.work = look_when_due, .leaves = leave_looker, .avoids_libc = true}};
 
 /* ---- states ---- */
 
@@ -308,7 +310,7 @@ static void look_when_due(void)
             pp_loader_go_out();
             look_at_threads(false, looker_files());
             pp_loader_go_in();
-            if (!wall.has_cpu && !wall.confined) {
+            if (!wall.has_cpu && !wall.confined && pp_single_thread_may_lock()) {
                 begin_cpu();
             }
         }

@@ -15,6 +15,7 @@
  */
 #include "kinds/heap/malloc_bootstrap.h"
 
+#include "base/compiler.h"
 #include "host/real.h"
 #include "kinds/heap/heap.h"
 
@@ -85,12 +86,20 @@ void pp_malloc_bootstrap_resolve(void)
     pp_real(&bootstrap.real_usable_size, "malloc_usable_size");
 }
 
-__attribute__((visibility("default"))) size_t malloc_usable_size(void *block)
+static PP_COLD_PATH size_t find_usable_size(void *block)
 {
-    if (pp_malloc_is_bootstrap((uintptr_t)block)) {
-        return pp_malloc_bootstrap_size((uintptr_t)block);
-    }
     usable_size_function *real =
         (usable_size_function *)pp_real(&bootstrap.real_usable_size, "malloc_usable_size");
     return real != NULL ? real(block) : 0;
+}
+
+/* Ends in a jump: some programs ask for the size of each block. */
+__attribute__((visibility("default"))) size_t malloc_usable_size(void *block)
+{
+    usable_size_function *real =
+        (usable_size_function *)__atomic_load_n(&bootstrap.real_usable_size, __ATOMIC_ACQUIRE);
+    if (pp_unlikely(pp_malloc_is_bootstrap((uintptr_t)block))) {
+        return pp_malloc_bootstrap_size((uintptr_t)block);
+    }
+    return pp_likely(real != NULL) ? real(block) : find_usable_size(block);
 }
