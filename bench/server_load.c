@@ -172,7 +172,7 @@ int main(int argc, char **argv)
     uint64_t state = bench_now_ns();
     for (unsigned round = 0; round < rounds; round++) {
         double rate[SERVERS_MAX] = {0};
-        unsigned order[SERVERS_MAX];
+        unsigned order[SERVERS_MAX] = {0};
         for (unsigned i = 0; i < server_count; i++) {
             unsigned k = (unsigned)(bench_random(&state) % (i + 1));
             order[i] = order[k];

@@ -30,6 +30,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <linux/prctl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
@@ -113,6 +114,9 @@ static void *attend(void *of_place)
     place *p = of_place;
     const pp_signal_mask sampling = pp_signal_bit(PP_SAMPLING_SIGNAL);
     pp_system_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &sampling, NULL, sizeof sampling);
+    if (p->what.name != NULL) { /* pthread_setname_np(3) would open a file in the program's table */
+        pp_system_call(SYS_prctl, PR_SET_NAME, p->what.name);
+    }
     p->secure_bits = pp_task_secure_bits();
     __atomic_store_n(&p->tid, pp_task_self(), __ATOMIC_RELEASE);
     pp_hook_thread_leave();
@@ -185,9 +189,6 @@ static int create(place *p)
     pthread_attr_destroy(&attributes);
     if (error == 0) {
         p->is_joinable = true;
-    }
-    if (error == 0 && p->what.name != NULL) {
-        pthread_setname_np(p->thread, p->what.name);
     }
     if (was_single) {
         hide_from_libc(p, error == 0);
