@@ -7,6 +7,7 @@
  */
 #include "sys/memory_use.h"
 
+#include "arch/system_call.h"
 #include "sys/apart.h"
 #include "sys/file_calls.h"
 #include "sys/own_files.h"
@@ -15,7 +16,11 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { KIB = 1024, STATUS_BYTES = 4096 };
+enum {
+    KIB = 1024,
+    STATUS_BYTES = 4096,
+    KEPT_PAGES = 64 /* TASK_RSS_EVENTS_THRESH */
+};
 
 uint64_t pp_memory_peak_rss_bytes(void)
 {
@@ -84,9 +89,11 @@ void pp_memory_ask(pp_memory_said *said)
 {
     char text[STATUS_BYTES];
     pp_apart(read_status, text);
-    *said = (pp_memory_said){.resident = bytes_of(text, "\nVmRSS:"),
-                             .peak = bytes_of(text, "\nVmHWM:"),
-                             .page_tables = bytes_of(text, "\nVmPTE:"),
-                             .swapped = bytes_of(text, "\nVmSwap:"),
-                             .huge = bytes_of(text, "\nHugetlbPages:")};
+    *said =
+        (pp_memory_said){.resident = bytes_of(text, "\nVmRSS:"),
+                         .kept = bytes_of(text, "\nThreads:") / KIB * KEPT_PAGES * pp_page_bytes(),
+                         .peak = bytes_of(text, "\nVmHWM:"),
+                         .page_tables = bytes_of(text, "\nVmPTE:"),
+                         .swapped = bytes_of(text, "\nVmSwap:"),
+                         .huge = bytes_of(text, "\nHugetlbPages:")};
 }

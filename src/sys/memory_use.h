@@ -21,7 +21,8 @@ uint64_t pp_memory_code_bytes(void);
 
 /* What /proc/self/status says, in bytes; 0 where it says nothing. */
 typedef struct pp_memory_said {
-    uint64_t resident; /* of counters: before Linux 6.2 each thread may keep some pages to itself */
+    uint64_t resident; /* of counters; before Linux 6.2 each thread keeps some pages to itself */
+    uint64_t kept;     /* these pages, at most */
     uint64_t peak;
     uint64_t page_tables, swapped, huge; /* not in `resident` */
 } pp_memory_said;

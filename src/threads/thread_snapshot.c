@@ -428,13 +428,15 @@ static bool take_kept(work *w, pp_thread_row *row, const pp_kept_wait *wait)
     return true;
 }
 
-/* Walks the stack of a thread that waits at `place`. False if it ran meanwhile. */
+/* Walks the stack of a thread that waits at `place`. False if it ran meanwhile. The fence: the stack is read
+ * before the clock. */
 static bool take_walk(work *w, pp_thread_row *row, const pp_sight *sight,
                       const pp_task_place *place)
 {
     pp_walk walk = {.pcs = w->pcs, .capacity = PP_SCRATCH_DEPTH};
     pp_walk_other(place->pc, place->sp, w->space, &walk);
     pprof_labels *labels = labels_now(w, row);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (sight->clock_ns < 0 || pp_task_cpu_ns(row->tid) != sight->clock_ns) {
         pp_labels_unref(labels);
         return false;

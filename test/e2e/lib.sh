@@ -307,6 +307,14 @@ attempts() {
 # percent TOTAL N: N percent of the total.
 percent() { awk -v total="$1" -v n="$2" 'BEGIN { printf "%.1f\n", total * n / 100 }'; }
 
+# rss_error PID BYTES: how far VmRSS, some BYTES, may be from what the kernel counts page by page: 2 percent, and before
+# Linux 6.2 the pages that each thread keeps to itself, up to 64.
+rss_error() {
+    awk -v bytes="$2" -v kernel="$(uname -r)" -v page="$(getconf PAGESIZE)" '
+        $1 == "Threads:" { split(kernel, v, "."); printf "%.1f\n", bytes / 50 + (v[1] * 100 + v[2] < 602 ? $2 * 64 * page : 0) }' \
+        "/proc/$1/status"
+}
+
 # whole_percent RAW: the share of samples whose outermost frame is the program's entry point (told by
 # the ELF header of mapping 1) or the loader's, which calls constructors by _dl_init, or has no caller as the unwind
 # tables say (libc's clone functions, which have no name without debug files), or a name from ROOTS, or

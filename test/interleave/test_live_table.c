@@ -218,6 +218,51 @@ static void no_entry_is_left(void)
     MODEL_CHECK(keys_of(table.levels[0], hash_address(A))[0] == 0);
 }
 
+/* ---- forgetting ---- */
+
+enum { FIRST, SECOND, VALUES };
+static unsigned taken[VALUES];
+
+static bool take(uint64_t value)
+{
+    __atomic_add_fetch(&taken[value], 1, __ATOMIC_RELAXED);
+    return true;
+}
+
+static void take_a(void)
+{
+    uint64_t value = 0;
+    if (pp_live_table_remove(A, &value)) {
+        take(value);
+    }
+}
+
+static void set_up_a(void)
+{
+    pp_live_table_init();
+    MODEL_CHECK(pp_live_table_insert(A, FIRST));
+}
+
+static void make_a_anew(void)
+{
+    take_a();
+    MODEL_CHECK(pp_live_table_insert(A, SECOND));
+}
+
+static void forget_all(void)
+{
+    pp_live_table_remove_all(take);
+}
+
+static void each_was_taken_once(void)
+{
+    take_a();
+    MODEL_CHECK(taken[FIRST] == 1 && taken[SECOND] == 1);
+    MODEL_CHECK(table.entries == 0);
+}
+
+static const model_scenario forgets = {
+    "forgets", set_up_a, {make_a_anew, forget_all}, each_was_taken_once};
 static const model_scenario usual = {"usual", set_up, {use_a, use_b, free_c}, none_is_left};
 static const model_scenario reused = {"reused", set_up, {reuse_a, use_b}, c_is_left};
 static const model_scenario grows = {
@@ -259,6 +304,12 @@ static void every_block_is_found(void **state)
     assert_holds_within(&one_slot, 1, 0);
 }
 
+static void a_block_that_is_forgotten_is_forgotten_once(void **state)
+{
+    (void)state;
+    assert_holds(&forgets);
+}
+
 static void every_block_is_found_while_the_filter_grows(void **state)
 {
     (void)state;
@@ -294,6 +345,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_block_is_found),
+        cmocka_unit_test(a_block_that_is_forgotten_is_forgotten_once),
         cmocka_unit_test(every_block_is_found_while_the_filter_grows),
         cmocka_unit_test(everything_passes_once_it_is_told_to),
         cmocka_unit_test(weaker_orders_are_found_out),

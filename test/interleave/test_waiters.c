@@ -123,6 +123,23 @@ static void all_are_given_back(void)
     MODEL_CHECK(pp_waiters.listed[pp_contention_hash(SECOND)] == 0);
 }
 
+/* As a mutex: the waiter stores to its word once it is shown; who unlocks reads the word first. libc's exchange has
+ * an acquire, which comes after the release of the record's list on the machines that there are; the release stands for both. */
+static uint64_t lock_word;
+
+static void wait_for_word(void)
+{
+    begin_wait(FIRST);
+    __atomic_store_n(&lock_word, 2, __ATOMIC_RELEASE);
+}
+
+static void unlock(void)
+{
+    uint64_t word = __atomic_load_n(&lock_word, __ATOMIC_RELAXED);
+    MODEL_CHECK(word == 0 || pp_waiters_any(FIRST));
+}
+
+static const model_scenario unlocked = {"unlocked", NULL, {wait_for_word, unlock}, NULL};
 static const model_scenario copies = {
     "copies", NULL, {wait_twice, read_copies}, all_are_given_back};
 /* The second thread gets the waiter of the first. */
@@ -148,6 +165,13 @@ static void a_stack_is_that_of_the_wait(void **state)
     assert_holds(&stacks);
 }
 
+static void who_unlocks_sees_who_waits(void **state)
+{
+    (void)state;
+    assert_holds(&unlocked);
+    assert_is_caught(&unlocked, "pp_waiters_any", MODEL_FENCE, __ATOMIC_RELAXED);
+}
+
 static void what_a_jump_leaves_goes_with_the_wait_around_it(void **state)
 {
     (void)state;
@@ -170,6 +194,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_copy_is_of_one_wait),
         cmocka_unit_test(a_stack_is_that_of_the_wait),
+        cmocka_unit_test(who_unlocks_sees_who_waits),
         cmocka_unit_test(what_a_jump_leaves_goes_with_the_wait_around_it),
         cmocka_unit_test(weaker_orders_are_found_out),
     };

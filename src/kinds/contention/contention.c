@@ -303,8 +303,7 @@ void pp_contention_cool(uintptr_t object)
 bool pp_release_begin(uintptr_t object, pp_release *release)
 {
     uint64_t fraction = (uint64_t)pp_contention_mutex_fraction();
-    if (fraction == 0 ||
-        __atomic_load_n(&pp_waiters.listed[pp_contention_hash(object)], __ATOMIC_RELAXED) == 0) {
+    if (fraction == 0 || !pp_waiters_any(object)) {
         return false;
     }
     bool chosen = fraction == 1 || random_below(fraction) == 0;

@@ -126,6 +126,14 @@ PP_RAW_MEMORY void pp_waiter_hide(pp_waiter *waiter)
     }
 }
 
+/* The fence: the word of the object was read before. The caller's later loads, of what the waiter
+ * stored before it stored to that word, come after it, too. */
+PP_RAW_MEMORY bool pp_waiters_any(uintptr_t object)
+{
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return __atomic_load_n(&pp_waiters.listed[pp_contention_hash(object)], __ATOMIC_RELAXED) != 0;
+}
+
 pp_waiter *pp_waiters_innermost(void)
 {
     return own.waiting;

@@ -71,6 +71,9 @@ void pp_waiter_free(pp_waiter *waiter);
 /* Calls `visit` with a copy of each waiter that is shown. */
 typedef void pp_waiter_visit(const pp_waiter *copy, const pp_waiter *waiter, void *context);
 void pp_waiters_each(pp_waiter_visit *visit, void *context);
+/* Whether a waiter may be shown for the object, or for another one with its hash. To be asked after the
+ * object's word has said that a thread waits: what that thread stored before is seen from then on. */
+bool pp_waiters_any(uintptr_t object);
 /* Returns the greatest number of waiters that are shown now. */
 size_t pp_waiters_count(void);
 /* Whether `waiter` is still in the wait of which `copy` is. If so, all that the caller has read of

@@ -299,6 +299,8 @@ bool pp_live_table_insert_again(uintptr_t address, uint64_t value, uint64_t birt
     return true;
 }
 
+/* The slot is busy while the value is read: pp_live_table_remove_all() may remove an entry that the
+ * block's owner removes, and makes anew in the same slot. */
 bool pp_live_table_remove(uintptr_t address, uint64_t *value)
 {
     level *l = NULL;
@@ -307,19 +309,20 @@ bool pp_live_table_remove(uintptr_t address, uint64_t *value)
     if (slot == NULL) {
         return false;
     }
-    uint64_t found = __atomic_load_n(value_of(l, slot), __ATOMIC_RELAXED);
-    uint64_t key = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+    uint64_t key = __atomic_load_n(slot, __ATOMIC_RELAXED);
     do {
         if ((key & address_mask) != address || key & busy) {
             return false; /* freed twice at the same moment: the other thread has the entry */
         }
-    } while (!__atomic_compare_exchange_n(slot, &key, 0, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+    } while (!__atomic_compare_exchange_n(slot, &key, key | busy, true, __ATOMIC_ACQUIRE,
+                                          __ATOMIC_RELAXED));
+    *value = __atomic_load_n(value_of(l, slot), __ATOMIC_RELAXED);
+    __atomic_store_n(slot, 0, __ATOMIC_RELEASE);
     pp_live_filter_table *filter = pp_live_filter_of(generation_of(key));
     if (filter != NULL) {
         pp_live_filter_sub(filter, address);
     }
     __atomic_sub_fetch(&table.entries, 1, __ATOMIC_RELAXED);
-    *value = found;
     return true;
 }
 

@@ -321,14 +321,17 @@ static bool is_within(uint64_t said, uint64_t least, uint64_t most)
     return said + tolerance >= least && said <= most + tolerance;
 }
 
-/* After it, the memory of the reading itself is there. */
+/* After it, the memory of the reading itself is there. The counters may differ from the sum of the
+ * pages, but both times by the same. */
 static bool is_coherent(const pp_memory_reading *reading, const pp_arena *arena)
 {
     uint64_t sum = reading->resident.sum;
+    uint64_t before = reading->before.resident;
+    uint64_t kept = reading->before.kept;
     uint64_t own = 0;
     pp_arena_each(arena, add_bytes, &own);
-    return is_within(reading->before.resident, sum, sum) &&
-           is_within(reading->after.resident, sum, sum + own);
+    return is_within(before, sum > kept ? sum - kept : 0, sum + kept) &&
+           is_within(reading->after.resident, before, before + own);
 }
 
 int pp_memory_read(pp_memory_reading *reading, pp_arena *arena)

@@ -5,9 +5,10 @@
  *   allocator's numbers --> smaps --> owners of addresses --> parts --> pages --> sums
  *                             '--------- again, if the process changed meanwhile ---'
  *
- * The program runs on meanwhile. A reading counts if the resident memory before and after it is what
- * it has found, within a hundredth. If three are not so, the last one counts, and says so. A block
- * counts if it is the same before and after its pages were asked for.
+ * The program runs on meanwhile. A reading counts if the resident memory before and after it is the
+ * same, and what it has found, within a hundredth (and what threads keep to themselves). If three
+ * are not so, the last one counts, and says so. A block counts if it is the same before and after
+ * its pages were asked for.
  *
  * Zone: NORMAL, and the fatal-signal writer, which does not ask the allocator.
  * Owns: nothing; everything is in the arena.

@@ -19,9 +19,13 @@
 enum {
     LEAF_FRAMES = 5,          /* of libc, from the call of futex(2) to the lock's function */
     OWNER = 8,                /* __owner, after __lock, in pthread_mutex_t of glibc */
-    WRITER_AFTER_PHASE = 16,  /* __cur_writer, after __wrphase_futex, in pthread_rwlock_t */
+    READERS_TO_PHASE = 8,     /* __wrphase_futex, after __readers, in pthread_rwlock_t */
+    READERS_TO_WRITERS = 12,  /* likewise __writers_futex */
+    WRITER_AFTER_PHASE = 16,  /* __cur_writer, after __wrphase_futex */
     WRITER_AFTER_WRITERS = 12 /* likewise, after __writers_futex */
 };
+
+static const uint32_t write_locked = 2; /* of __readers */
 
 static const uint32_t tid_bits = 0x3fffffff; /* FUTEX_TID_MASK */
 static const uint32_t written = 0x7fffffff;  /* musl's rwlock that has a writer, without bit 31 */
@@ -243,6 +247,25 @@ static void read_rwlock(const look *l, pp_lock_wait *wait)
     wait->is_sure = true;
 }
 
+/* A thread whose place has no name waits for a rwlock that has a writer, if the words around its futex say so. Of a
+ * leaf function that has no frame (glibc's on aarch64), nothing says who called it. */
+static void read_unnamed_rwlock(const look *l, pp_lock_wait *wait)
+{
+    static const struct {
+        uintptr_t before, after;
+    } words[] = {{READERS_TO_PHASE, WRITER_AFTER_PHASE},
+                 {READERS_TO_WRITERS, WRITER_AFTER_WRITERS}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        uint32_t writer = word_at(l, wait->address + words[i].after);
+        if ((word_at(l, wait->address - words[i].before) & write_locked) != 0 &&
+            thread_of(l, writer) != NULL) {
+            set_holder(l, writer, wait);
+            wait->lock = "rwlock";
+            return;
+        }
+    }
+}
+
 static void read_joined(const look *l, pp_lock_wait *wait)
 {
     set_holder(l, word_at(l, wait->address), wait);
@@ -282,6 +305,9 @@ static void read_lock(const look *l, const pp_lock_thread *t, evidence named, pp
         break;
     default:
         read_mutex(l, t, named == OF_MUTEX, wait);
+        if (named == NO_NAME && wait->lock == NULL) {
+            read_unnamed_rwlock(l, wait);
+        }
         break;
     }
 }

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 enum { PLACES = 4096, RING = 1000, CHURN_BYTES = 64, MAX_THREADS = 64 };
@@ -115,6 +116,8 @@ static void run_churn(uint64_t blocks)
 
 int main(int argc, char **argv)
 {
+    /* The kernel makes one page of 2 MiB of a few small ones, when it likes. */
+    prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
     if (argc == 4 && strcmp(argv[1], "storm") == 0) {
         unsigned threads = (unsigned)strtoul(argv[2], NULL, 10);
         if (threads == 0 || threads > MAX_THREADS) {

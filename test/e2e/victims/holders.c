@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -142,6 +143,7 @@ int main(int argc, char **argv)
     pthread_t thread[THREADS];
     int pipe_ends[2];
     char line[16];
+    prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* what is not touched is not there */
     if (argc < 2 || pipe(pipe_ends) != 0) {
         return 1;
     }
