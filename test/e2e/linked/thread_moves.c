@@ -14,7 +14,6 @@
 #include <pprof.h>
 
 #include <dlfcn.h>
-#include <execinfo.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -168,7 +167,9 @@ static void print_stack(const pprof_stack *stack, const mover *m)
     fprintf(stderr, "path %#x, %u waits; the stack, and where the thread's calls return to:\n",
             m->path, m->arrived);
     if (stack != NULL) {
-        backtrace_symbols_fd((void *const *)stack->pc, (int)stack->depth, STDERR_FILENO);
+        for (size_t i = 0; i < stack->depth; i++) {
+            fprintf(stderr, "%#lx\n", (unsigned long)stack->pc[i]);
+        }
     }
     for (unsigned i = LEVELS; i-- > 0;) {
         fprintf(stderr, "%#lx\n", (unsigned long)m->returns_to[i]);
