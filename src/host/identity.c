@@ -24,6 +24,7 @@
 #include "arch/system_call.h"
 #include "host/pausable.h"
 #include "host/real.h"
+#include "modules/single_thread.h"
 #include "sys/sampling_signal.h"
 #include "sys/tasks.h"
 
@@ -98,6 +99,7 @@ static void pause_if(pp_identity_change *change, bool pauses)
 
 void pp_identity_begin(pp_identity_change *change)
 {
+    pp_single_thread_tell();
     pause_if(change, concerns_us() && pp_pausables_differ_from_caller());
 }
 

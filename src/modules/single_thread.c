@@ -9,15 +9,12 @@
 
 #include "modules/libc.h"
 #include "sys/clock.h"
-#include "sys/task_state.h"
 #include "sys/tasks.h"
 
 #include <stdint.h>
 
-enum {
-    PASSES_NS =
-        1000000 /* more CPU time than libc's longest part between a look at the variable and its use */
-};
+/* More CPU time than libc's longest part between a look at the variable and its use: a fork copies page tables. */
+enum { PASSES_NS = PP_NS_PER_S };
 
 static struct {
     char *is_single; /* libc's variable; NULL: not known, or there is none */
@@ -72,14 +69,20 @@ void pp_single_thread_end(void)
     __atomic_store_n(&single.is_kept, true, __ATOMIC_RELEASE);
 }
 
-/* In a system call a thread holds none of libc's locks that it took without an atomic instruction, but for those of a
- * function that itself waits: their next owner waits for it. */
-static bool has_passed(int program)
+/* So libc's variable is false from now on. */
+static void tell(int program)
 {
-    pp_task_place place;
-    int64_t ran_ns = pp_task_cpu_ns(program) - single.told_ns;
-    return ran_ns >= PASSES_NS || ran_ns < 0 ||
-           (pp_task_look(PP_TASK_ANY_FOLDER, program, &place) == PP_TASK_WAITS && place.call >= 0);
+    single.told_ns = pp_task_cpu_ns(program);
+    __atomic_store_n(&single.is_told, true, __ATOMIC_RELEASE);
+    set(0);
+}
+
+void pp_single_thread_tell(void)
+{
+    int program = __atomic_load_n(&single.program, __ATOMIC_ACQUIRE);
+    if (program == pp_task_self() && is_true()) {
+        tell(program);
+    }
 }
 
 bool pp_single_thread_may_lock(void)
@@ -92,12 +95,11 @@ bool pp_single_thread_may_lock(void)
         return false;
     }
     if (is_true()) {
-        single.is_told = true;
-        set(0);
-        single.told_ns = pp_task_cpu_ns(program);
+        tell(program);
         return false;
     }
-    if (single.is_told && !has_passed(program)) {
+    if (__atomic_load_n(&single.is_told, __ATOMIC_ACQUIRE) &&
+        pp_task_cpu_ns(program) < single.told_ns + PASSES_NS) {
         return false;
     }
     __atomic_store_n(&single.program, 0, __ATOMIC_RELEASE);

@@ -7,8 +7,8 @@
  * takes locks or allocates need not cost that. What libc believes is in __libc_single_threaded (glibc 2.32, for
  * libraries that count references). Before such a thread asks the loader after all, libc has to know of it:
  *
- *   may_lock: the variable is false -> not yet ... the program's thread has run for a millisecond since, or waits in a
- *             system call: so it is in no part of libc that it began as the only thread -> yes, from now on
+ *   may_lock: the variable is false -> not yet ... the program's thread has run for a second since: it has left what it
+ *             began in libc as the only thread -> yes, from now on
  *
  * Zone: NORMAL.
  * Owns: the variable, and who knows of it.
@@ -28,6 +28,9 @@ void pp_single_thread_end(void);
 
 /* Whether the created thread, which calls this, may call a function of libc that takes locks. If not, it asks again later. */
 bool pp_single_thread_may_lock(void);
+
+/* The program is about to change its identity: libc has to do it for each thread that it knows (setuid(3)). Zone: HOOK. */
+void pp_single_thread_tell(void);
 
 /* In the child of fork, which has one thread. */
 void pp_single_thread_after_fork_in_child(void);
