@@ -378,19 +378,21 @@ enum {
 
 typedef uint64_t two_words __attribute__((vector_size(16), aligned(8), may_alias));
 typedef uint64_t four_words __attribute__((vector_size(32)));
-typedef int32_t four_pages __attribute__((vector_size(16)));
+typedef uint32_t four_pages __attribute__((vector_size(16)));
+typedef int32_t four_signed __attribute__((vector_size(16)));
 
 /* A span of pp_leak_near in pages, which are numbered by 32 bits. Signed numbers compare like unsigned ones
  * that have INT32_MIN added; vectors of SSE2 have no unsigned comparison. */
 typedef struct near_pages {
-    four_pages lowest, span;
+    four_pages lowest;
+    four_signed span;
 } near_pages;
 
 static near_pages number_pages(const pp_leak_near *near)
 {
     uintptr_t first = near->lowest >> PAGE_SHIFT;
     uintptr_t span = ((near->lowest + near->span) >> PAGE_SHIFT) - first;
-    int32_t lowest = (int32_t)((uint32_t)first - (uint32_t)INT32_MIN);
+    uint32_t lowest = (uint32_t)first - (uint32_t)INT32_MIN;
     int32_t most =
         (int32_t)((uint32_t)(span < UINT32_MAX ? span : UINT32_MAX) + (uint32_t)INT32_MIN);
     return (near_pages){{lowest, lowest, lowest, lowest}, {most, most, most, most}};
@@ -401,7 +403,8 @@ static inline four_pages are_far(two_words a, two_words b, const near_pages near
 {
     const four_words all = {a[0], a[1], b[0], b[1]};
     const four_pages pages = __builtin_convertvector(all >> PAGE_SHIFT, four_pages);
-    return (pages - near[0].lowest > near[0].span) & (pages - near[1].lowest > near[1].span);
+    return (four_pages)(((four_signed)(pages - near[0].lowest) > near[0].span) &
+                        ((four_signed)(pages - near[1].lowest) > near[1].span));
 }
 
 /* A bit for each word that may be in a span. */
