@@ -8,15 +8,17 @@
 #   idle_1000_first  the same of the first 2.5 seconds, in milliseconds: the first look takes all stacks
 #   total_N          the time of N threads in the profile over the time that they lived
 #   redis_get        requests in a second over the mean of two bare servers: four servers run at a time, and are asked in
-#   nginx_get        turns of 40 ms (server_load.c); the median of all rounds. NAME_control: the second bare server over the
-#   postgres_select  first, the machine's noise; NAME_loaded: with the library preloaded, and nothing started; NAME_looks:
-#                    CPU time of the library's threads meanwhile, in percent of all processors
+#   nginx_get        turns of 40 ms (server_load.c). A start of the four has the median of its rounds; the median of the
+#   postgres_select  starts, since two processes of one program differ more than turns of one do. NAME_control: the
+#                    second bare server over the first, the machine's noise; NAME_loaded: with the library preloaded,
+#                    and nothing started; NAME_looks: CPU time of the library's threads meanwhile, in percent of all
+#                    processors
 
 set -eu
 
 case $BENCH in
-quick) ms=5000 starts=2 rounds=50 ;;
-*) ms=20000 starts=6 rounds=120 ;;
+quick) ms=5000 starts=8 rounds=12 ;;
+*) ms=20000 starts=30 rounds=24 ;;
 esac
 
 with_wall() {
@@ -127,18 +129,25 @@ compare() {
     wait $!
     stop
     # shellcheck disable=SC2016 # awk's $
-    awk -v name="$name" "$(cat "$(dirname "$0")/statistics.awk")"'
+    awk -v name="$name" -v rounds=$rounds "$(cat "$(dirname "$0")/statistics.awk")"'
         # The bounds of the 95 % confidence interval of the median: ranks of the binomial distribution.
-        function show(what, list,    middle, reach) {
-            middle = median(list, NR)
-            reach = 0.98 * sqrt(NR)
+        function show(what, list,    n, middle, reach) {
+            n = NR / rounds
+            middle = median(list, n)
+            reach = 0.98 * sqrt(n)
             printf "wall.%s%s.pprof %.4f x # %.4f .. %.4f\n", name, what, middle, \
-                list[int((NR + 1) / 2 - reach)], list[int((NR + 2) / 2 + reach)]
+                list[int((n + 1) / 2 - reach)], list[int((n + 2) / 2 + reach)]
         }
         {
-            control[NR] = $2 / $1
-            loaded[NR] = 2 * $3 / ($1 + $2)
-            list[NR] = 2 * $4 / ($1 + $2)
+            control_turns[++n] = $2 / $1
+            loaded_turns[n] = 2 * $3 / ($1 + $2)
+            turns[n] = 2 * $4 / ($1 + $2)
+        }
+        n == rounds {
+            control[++s] = median(control_turns, n)
+            loaded[s] = median(loaded_turns, n)
+            list[s] = median(turns, n)
+            n = 0
         }
         END { show("_control", control); show("_loaded", loaded); show("", list) }' "$WORK/$name"
 }
@@ -203,13 +212,11 @@ postgres_select_start() {
 }
 if [ -n "$postgres" ] && has pgbench psql; then
     mkdir "$WORK/pg"
-    if [ "$(id -u)" = 0 ]; then # it does not run as root
-        as="setpriv --reuid=postgres --regid=postgres --init-groups"
-    fi
     for way in $ways; do
         mkdir "$WORK/pg/$way.at"
     done
-    if [ "$(id -u)" = 0 ]; then
+    if [ "$(id -u)" = 0 ]; then # it does not run as root
+        as="setpriv --reuid=postgres --regid=postgres --init-groups"
         chown -R postgres "$WORK/pg"
     fi
     for way in $ways; do
