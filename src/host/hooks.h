@@ -46,6 +46,7 @@ long pp_hook_syscall(long number, long a, long b, long c, long d, long e, long f
 /* ---- identity.c ---- */
 
 typedef struct pp_identity_change {
+    bool hides_again; /* libc did not know of ours (modules/single_thread.h) */
     bool pauses;
     pp_signal_mask mask; /* of the caller, from before, as is the next one */
     int cancel_state;

@@ -99,19 +99,22 @@ static void pause_if(pp_identity_change *change, bool pauses)
 
 void pp_identity_begin(pp_identity_change *change)
 {
-    pp_single_thread_tell();
+    change->hides_again = pp_single_thread_tell();
     pause_if(change, concerns_us() && pp_pausables_differ_from_caller());
 }
 
 void pp_identity_end(const pp_identity_change *change)
 {
+    int saved_errno = errno;
+    if (change->hides_again) {
+        pp_single_thread_hide_again();
+    }
     if (change->pauses) {
-        int saved_errno = errno;
         pp_pausables_go_on();
         pp_signals_restore(&change->mask);
         pthread_setcancelstate(change->cancel_state, NULL);
-        errno = saved_errno;
     }
+    errno = saved_errno;
 }
 
 /* ---- system calls that change the calling thread ---- */
@@ -159,6 +162,7 @@ static bool changes_caller(long number, long a, long b)
 
 void pp_identity_begin_call(pp_identity_change *change, long number, long a, long b)
 {
+    change->hides_again = false;
     pause_if(change, concerns_us() && changes_caller(number, a, b));
 }
 

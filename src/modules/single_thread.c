@@ -16,12 +16,22 @@
 /* More CPU time than libc's longest part between a look at the variable and its use: a fork copies page tables. */
 enum { PASSES_NS = PP_NS_PER_S };
 
+typedef enum knowledge {
+    KNOWS,    /* libc knows of all threads */
+    CREATED,  /* the other thread is being created: libc knows of that */
+    HIDDEN,   /* libc takes the program's thread for the only one */
+    CHANGING, /* it knows while the program changes its identity */
+    TOLD,     /* it knows, but the program's thread may be within what it began before */
+} knowledge;
+
+enum { KNOWLEDGE_MASK = 7 };
+
 static struct {
     char *is_single; /* libc's variable; NULL: not known, or there is none */
-    int program;     /* the program's thread; 0: libc knows of all threads */
-    bool is_kept;    /* false while the other thread is created: libc knows of that */
-    bool is_told;    /* by us: the variable was true until then */
-    int64_t told_ns; /* CPU time of the program's thread at that moment */
+    int program;     /* the program's thread */
+    uint32_t
+        state; /* knowledge; above it how often that has changed, so that who compares it misses no change */
+    int64_t told_ns; /* CPU time of the program's thread when libc was told */
 } single;
 
 /* What the program reads, which may be a copy in the program itself. */
@@ -52,61 +62,110 @@ static void set(char value)
     }
 }
 
+static uint32_t load_state(void)
+{
+    return __atomic_load_n(&single.state, __ATOMIC_SEQ_CST);
+}
+
+static knowledge known_in(uint32_t state)
+{
+    return (knowledge)(state & KNOWLEDGE_MASK);
+}
+
+/* False: it is not `from` any more. */
+static bool change(uint32_t from, knowledge to)
+{
+    uint32_t next = ((from | KNOWLEDGE_MASK) + 1) | (uint32_t)to;
+    return __atomic_compare_exchange_n(&single.state, &from, next, false, __ATOMIC_SEQ_CST,
+                                       __ATOMIC_SEQ_CST);
+}
+
+/* By the program's thread: the other one may be about to tell libc. */
+static void change_to(knowledge to)
+{
+    while (!change(load_state(), to)) {
+    }
+}
+
+static bool is_program(void)
+{
+    return __atomic_load_n(&single.program, __ATOMIC_RELAXED) == pp_task_self();
+}
+
+static int64_t program_ns(void)
+{
+    return pp_task_cpu_ns(__atomic_load_n(&single.program, __ATOMIC_RELAXED));
+}
+
 bool pp_single_thread_begin(void)
 {
     if (!is_true()) {
         return false;
     }
-    __atomic_store_n(&single.is_kept, false, __ATOMIC_RELAXED);
-    __atomic_store_n(&single.program, pp_task_self(), __ATOMIC_RELEASE);
+    __atomic_store_n(&single.program, pp_task_self(), __ATOMIC_RELAXED);
+    change_to(CREATED);
     return true;
 }
 
 void pp_single_thread_end(void)
 {
-    single.is_told = false;
     set(1);
-    __atomic_store_n(&single.is_kept, true, __ATOMIC_RELEASE);
+    change_to(HIDDEN);
 }
 
-/* So libc's variable is false from now on. */
-static void tell(int program)
+bool pp_single_thread_tell(void)
 {
-    single.told_ns = pp_task_cpu_ns(program);
-    __atomic_store_n(&single.is_told, true, __ATOMIC_RELEASE);
-    set(0);
-}
-
-void pp_single_thread_tell(void)
-{
-    int program = __atomic_load_n(&single.program, __ATOMIC_ACQUIRE);
-    if (program == pp_task_self() && is_true()) {
-        tell(program);
+    uint32_t state = load_state();
+    while (known_in(state) == HIDDEN && is_program()) {
+        if (change(state, CHANGING)) {
+            set(0);
+            return true;
+        }
+        state = load_state();
     }
+    if ((known_in(state) == CHANGING || known_in(state) == TOLD) && is_program()) {
+        set(0); /* whoever has said so may not have come to it */
+    }
+    return false;
+}
+
+void pp_single_thread_hide_again(void)
+{
+    bool has_others = pp_tasks_count() > 2; /* created meanwhile, by a handler */
+    if (has_others) {
+        __atomic_store_n(&single.told_ns, program_ns(), __ATOMIC_RELAXED);
+    } else {
+        set(1);
+    }
+    change_to(has_others ? TOLD : HIDDEN);
+}
+
+static bool tell_of_other(uint32_t state)
+{
+    if (change(state, TOLD)) {
+        set(0);
+        __atomic_store_n(&single.told_ns, program_ns(), __ATOMIC_RELAXED);
+    }
+    return false;
 }
 
 bool pp_single_thread_may_lock(void)
 {
-    int program = __atomic_load_n(&single.program, __ATOMIC_ACQUIRE);
-    if (program == 0) {
+    uint32_t state = load_state();
+    switch (known_in(state)) {
+    case KNOWS:
         return true;
-    }
-    if (!__atomic_load_n(&single.is_kept, __ATOMIC_ACQUIRE)) {
+    case HIDDEN: /* false: the program has a thread of its own by now */
+        return is_true() ? tell_of_other(state) : change(state, KNOWS);
+    case TOLD:
+        return program_ns() >= __atomic_load_n(&single.told_ns, __ATOMIC_RELAXED) + PASSES_NS &&
+               change(state, KNOWS);
+    default:
         return false;
     }
-    if (is_true()) {
-        tell(program);
-        return false;
-    }
-    if (__atomic_load_n(&single.is_told, __ATOMIC_ACQUIRE) &&
-        pp_task_cpu_ns(program) < single.told_ns + PASSES_NS) {
-        return false;
-    }
-    __atomic_store_n(&single.program, 0, __ATOMIC_RELEASE);
-    return true;
 }
 
 void pp_single_thread_after_fork_in_child(void)
 {
-    single.program = 0;
+    change_to(KNOWS);
 }

@@ -91,6 +91,20 @@ if [ "$(id -u)" = 0 ] && command -v perl >/dev/null; then
     expect_equal "users and capabilities of all threads" "CapEff: 0000000000000000 Uid: 65534 65534 65534 65534" \
         "$(tr -s '\t' ' ' <users | sort -u | tr '\n' ' ' | sed 's/ $//')"
 fi
+if [ "$(id -u)" = 0 ] && command -v python3 >/dev/null; then
+    cat >changed.py <<'PY'
+import ctypes, os
+os.setuid(65534)
+try:
+    print(ctypes.c_char.in_dll(ctypes.CDLL(None), "__libc_single_threaded").value)
+except ValueError:
+    print("not known")
+PY
+    python=$(python3 -c "import sys; print(sys.executable)") # python3 may be a script
+    python3 changed.py >plain.single
+    preload wall,file=single.pb.gz "$python" changed.py >profiled.single
+    diff plain.single profiled.single >&2 || fail "libc takes the looker for a thread of the program once this has changed its user"
+fi
 
 # Threads that live for less than the time between two looks. What ran is known to three standard errors of the CPU
 # sampler, which takes a sample in 10 ms.

@@ -95,12 +95,30 @@ static bool is_shown_to_a_program_that_runs(asker *a)
     return shown;
 }
 
-static bool is_shown_before_a_change_of_identity(asker *a)
+static bool is_shown_while_the_identity_changes(asker *a)
 {
-    pp_single_thread_tell();
+    bool was_hidden = pp_single_thread_tell();
     bool shown = libc_knows();
+    pp_single_thread_hide_again();
+    bool hidden = !libc_knows();
     end(a);
-    return shown;
+    return was_hidden && shown && hidden;
+}
+
+static bool is_shown_in_each_change_until_it_takes_locks(asker *a)
+{
+    bool holds = true;
+    let_ask(a);
+    while (holds && __atomic_load_n(&a->permitted, __ATOMIC_ACQUIRE) == 0) {
+        bool was_hidden = pp_single_thread_tell();
+        holds = libc_knows();
+        if (was_hidden) {
+            pp_single_thread_hide_again();
+        }
+    }
+    bool shown = libc_knows() && !pp_single_thread_tell() && libc_knows();
+    end(a);
+    return holds && shown;
 }
 
 static bool threads_that_libc_knows_of_take_locks(asker *a)
@@ -136,7 +154,8 @@ static void locks_wait_until_libc_knows(void **state)
     (void)state;
     skip_if_it_does_not_say();
     assert_true(holds_in_child(is_shown_to_a_program_that_runs));
-    assert_true(holds_in_child(is_shown_before_a_change_of_identity));
+    assert_true(holds_in_child(is_shown_while_the_identity_changes));
+    assert_true(holds_in_child(is_shown_in_each_change_until_it_takes_locks));
     assert_true(holds_in_child(threads_that_libc_knows_of_take_locks));
 }
 
