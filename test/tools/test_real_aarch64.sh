@@ -35,7 +35,7 @@ nginx() { (emulated sbin/nginx "$@"); } # for configure_nginx
 # expect_profile NAME: of the program.
 expect_profile() {
     expect_whole "$1.pb.gz"
-    expect_at_least "weight of $1" 100 "$(weight "$1.pb.gz.raw")"
+    expect_at_least "weight of $1" 50 "$(weight "$1.pb.gz.raw")"
     for report in top traces; do
         go_pprof "$as_written" -$report "$1.pb.gz" >expected 2>errors || fail "go: $(cat errors)"
         "$cpprof" $report --symbolize=none "$1.pb.gz" >found 2>errors || fail "cpprof: $(cat errors)"
@@ -102,7 +102,7 @@ ask_redis() {
     redis_cli <work.redis
 }
 ask_nginx() {
-    for _ in $(seq 30); do
+    for _ in $(seq 60); do
         curl -s --unix-socket "$work/socket" -H 'Accept-Encoding: gzip' http://a/page | cksum
     done
 }
