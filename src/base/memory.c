@@ -25,9 +25,9 @@ enum {
      * millisecond for so many. Threads of the program that map memory wait for it. */
     AT_ONCE = 1024 * 1024,
     MOST_PARTS = 256, /* of what is large because most of it was never touched */
-    /* Mappings of this size or more are left out of the host's core dumps: tables reserve more than
-     * they fill. */
-    NOT_DUMPED = 256 * 1024,
+    /* Mappings of this size or more are left out of the host's core dumps, and have no transparent
+     * huge pages: tables reserve more than they fill. */
+    SPARSE = 256 * 1024,
     PLACES = 512 /* of the list: some tens are used; a table that grows has a few dozen more */
 };
 
@@ -95,8 +95,9 @@ static void *mapped(long at, size_t bytes)
     if (tsan_acquire != NULL) {
         tsan_acquire((void *)&unmapped);
     }
-    if (bytes >= NOT_DUMPED) {
+    if (bytes >= SPARSE) {
         pp_system_call(SYS_madvise, at, bytes, MADV_DONTDUMP);
+        pp_system_call(SYS_madvise, at, bytes, MADV_NOHUGEPAGE);
     }
     return (void *)at;
 }

@@ -91,7 +91,7 @@ void pp_own_variables(uintptr_t *from, uintptr_t *to)
     *to = own ? (uintptr_t)end : 0;
 }
 
-void pp_own_variables_leave_out_of_dumps(void)
+void pp_own_variables_are_sparse(void)
 {
     uintptr_t from = 0;
     uintptr_t to = 0;
@@ -101,5 +101,6 @@ void pp_own_variables_leave_out_of_dumps(void)
     to &= ~in_page;
     if (from < to) {
         pp_system_call(SYS_madvise, from, to - from, MADV_DONTDUMP);
+        pp_system_call(SYS_madvise, from, to - from, MADV_NOHUGEPAGE);
     }
 }

@@ -56,8 +56,8 @@ bool pp_own_code_is_clock(uintptr_t pc);
  * program's. */
 void pp_own_variables(uintptr_t *from, uintptr_t *to);
 
-/* Leaves the variables of the library out of the host's core dumps: nearly all of them are tables
- * (6 MiB). */
-void pp_own_variables_leave_out_of_dumps(void);
+/* Leaves the variables of the library out of the host's core dumps, and has no transparent huge pages made of
+ * them: nearly all of them are tables (6 MiB) that are not full. */
+void pp_own_variables_are_sparse(void);
 
 #endif

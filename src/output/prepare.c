@@ -19,7 +19,7 @@ static const char default_template[] = "/tmp/%e.%p.%k.pb.gz";
 
 void pp_prepare_files(void)
 {
-    pp_own_variables_leave_out_of_dumps();
+    pp_own_variables_are_sparse();
     if (!pp_output_has_template() && pp_output_has_default() && !pp_late_is()) {
         pp_output_set_template(default_template);
     }

@@ -318,7 +318,7 @@ rss_error() {
 # whole_percent RAW: the share of samples whose outermost frame is the program's entry point (told by
 # the ELF header of mapping 1) or the loader's, which calls constructors by _dl_init, or has no caller as the unwind
 # tables say (libc's clone functions, which have no name without debug files), or a name from ROOTS, or
-# an address from ROOT_ADDRESSES. Samples that were
+# an address from ROOT_ADDRESSES. The files of a profile are in ROOT_FOLDER, if it is another system's. Samples that were
 # settled from the clock of a thread that was there before the profile, and never had a sample, stand on
 # pprof_lost_samples alone: as many as the comment speaks of are left out.
 whole_percent() {
@@ -400,7 +400,7 @@ outermost_addresses() {
         part == 3 && /^ *[0-9]+: 0x/ { m = $1; sub(/:/, "", m)
             if (m in asked) { split($2, at, "/"); print $3, at[1], at[3], asked[m] } }' "$1" |
         while read -r outermost_path outermost_start outermost_offset outermost_asked; do
-            outermost_ranges "$outermost_path" || continue
+            outermost_ranges "${ROOT_FOLDER-}${outermost_path#"${ROOT_FOLDER-}"}" || continue
             for address in $outermost_asked; do
                 outermost_at=$((address - outermost_start + outermost_offset))
                 while read -r low high; do
@@ -432,6 +432,7 @@ entry_addresses() {
     entry_offset=${entry_mapping#*/*/}
     entry_offset=${entry_offset%% *}
     entry_path=$(echo "$entry_mapping" | sed 's/^[^ ]* //; s/ [0-9a-f]\{16,\}.*$//; s/ \[FN\].*$//; s/ *$//')
+    entry_path=${ROOT_FOLDER-}${entry_path#"${ROOT_FOLDER-}"}
     entry_elf=$(LC_ALL=C readelf -hl "$entry_path" 2>/dev/null | awk '
         /Entry point address:/ { entry = $NF }
         /^ *LOAD/ { offset = $2; address = $3; getline; if ($0 ~ /R E/ && !seen) { seen = 1; o = offset; a = address } }

@@ -48,15 +48,12 @@ expect_victim() {
     holder='thread N, which has ended'
     ! is_musl "$library" || holder=nobody # it forgets it
     expect_equal "orphan, in $file" "futex, mutex ADDRESS held by $holder" "$(state_of "$file" orphan)"
+    writer='thread N "dumped"'
+    ! is_musl "$library" || writer='another thread' # the lock does not say which
+    expect_equal "reader, in $file" "futex, rwlock ADDRESS held by $writer" "$(state_of "$file" reader)"
     # On aarch64 glibc waits for a rwlock in a function that saves nothing: its caller is not known (docs/LIMITS.md).
     reader=reader
-    if [ "$(uname -m) $(state_of "$file" reader)" = "aarch64 futex" ]; then
-        reader=
-    else
-        writer='thread N "dumped"'
-        ! is_musl "$library" || writer='another thread' # the lock does not say which
-        expect_equal "reader, in $file" "futex, rwlock ADDRESS held by $writer" "$(state_of "$file" reader)"
-    fi
+    [ "$(uname -m)" != aarch64 ] || reader=
     joined=', the end of thread N "behind"'
     ! is_musl "$library" || joined= # it waits for a word that has no thread's number
     expect_equal "joiner, in $file" "futex$joined" "$(state_of "$file" joiner)"

@@ -84,11 +84,11 @@ for kind in cpu heap block mutex thread fd; do
 done
 expect_near "weight of last_work under ulimit -v 60000" 200 "$(weight_with small.cpu.pb.gz.raw last_work)" 25
 
-# What is reserved, and what of it would be in a core dump, beyond what the program has bare (docs/ADDRESS_SPACE.md).
+# What is reserved, and what of it would be in a core dump, or in transparent huge pages, beyond what the program has bare (docs/ADDRESS_SPACE.md).
 reserved() { awk '$1 == "VmSize:" { print $2 }' "$1"; }
-dumped() { # kilobytes that are writable, and not left out of dumps
-    awk '/^[0-9a-f]+-[0-9a-f]+ / { writable = $2 ~ /^rw/ } $1 == "Size:" { size = $2 }
-        $1 == "VmFlags:" && writable && !/ dd( |$)/ { sum += size } END { print sum }' "$1"
+without() { # FLAG FILE: kilobytes that are writable and do not have it
+    awk -v flag="$1" '/^[0-9a-f]+-[0-9a-f]+ / { writable = $2 ~ /^rw/ } $1 == "Size:" { size = $2 }
+        $1 == "VmFlags:" && writable && !($0 ~ " " flag "( |$)") { sum += size } END { print sum }' "$2"
 }
 expect_at_most() { # WHAT MOST FOUND
     [ "$3" -le "$2" ] || fail "$1: expected at most $2, found $3"
@@ -98,7 +98,9 @@ for row in heap:4096=8400 thread=8400 fd=8500 block=10000 mutex=10000 alloctrace
     kinds=${row%=*}
     preload "$kinds,log=/dev/null,file=$work/r.%k.pb.gz" cat /proc/self/status /proc/self/smaps >found
     expect_at_most "kilobytes reserved by $kinds" "${row##*=}" $(($(reserved found) - $(reserved plain)))
-    expect_at_most "kilobytes in a core dump by $kinds" 1000 $(($(dumped found) - $(dumped plain)))
+    expect_at_most "kilobytes in a core dump by $kinds" 1000 $(($(without dd found) - $(without dd plain)))
+    [ ! -e /sys/kernel/mm/transparent_hugepage ] ||
+        expect_at_most "kilobytes that may become huge pages by $kinds" 1000 $(($(without nh found) - $(without nh plain)))
 done
 
 # A namespace of process numbers whose /proc belongs to another one.

@@ -132,7 +132,7 @@ static void what_is_joined_with_variables_is_cut_off(void **state)
     pp_libc_arenas found;
     set_library(BLOCK - 0x100);
     find(&arena, &resident.areas);
-    assert_int_equal(pp_libc_arenas_find(&resident.areas, &memory, &arena, &found), 0);
+    assert_int_equal(pp_libc_arenas_find(&resident.areas, &memory, NULL, &arena, &found), 0);
     assert_int_equal(found.count, 1);
     assert_int_equal(found.spans[0].start, BLOCK);
     assert_int_equal(found.spans[0].limit, LIMIT);

@@ -21,6 +21,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { THREADS = 5, BLOCKS = 300, BLOCK = 1 << 10, LARGE = 3 << 20 };
 
@@ -73,8 +74,11 @@ static pp_libc_arenas find_in(const pp_memory *memory, pp_arena *arena)
 {
     pp_smaps areas;
     pp_libc_arenas found;
+    static pp_page_runs runs;
+    assert_int_equal(pp_page_runs_open(&runs, true), 0);
     assert_int_equal(pp_smaps_read("/proc/thread-self/smaps", arena, &areas), 0);
-    assert_int_equal(pp_libc_arenas_find(&areas, memory, arena, &found), 0);
+    assert_int_equal(pp_libc_arenas_find(&areas, memory, &runs, arena, &found), 0);
+    pp_page_runs_close(&runs);
     return found;
 }
 
@@ -144,6 +148,33 @@ static void memory_that_may_go_is_read_with_care(void **state)
     pp_arena_release(&arena);
 }
 
+static const char *sparse; /* of it one page is there */
+static const size_t sparse_bytes = 256u << 20;
+
+static size_t copy_outside(const pp_memory *memory, void *to, uintptr_t from, size_t size)
+{
+    (void)memory;
+    assert_false(from - (uintptr_t)sparse < sparse_bytes);
+    return pp_safe_copy_part(to, from, size);
+}
+
+/* Its first page and each 64 MiB could begin something of the allocator. */
+static void absent_memory_is_not_touched(void **state)
+{
+    (void)state;
+    static const pp_memory memory = {look_and_copy, copy_outside};
+    pp_arena arena = PP_ARENA_INIT;
+    char *mapped = mmap(NULL, sparse_bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_ptr_not_equal(mapped, MAP_FAILED);
+    madvise(mapped, sparse_bytes, MADV_NOHUGEPAGE);
+    mapped[5 * sysconf(_SC_PAGESIZE)] = 1;
+    sparse = mapped;
+    find_in(&memory, &arena);
+    munmap(mapped, sparse_bytes);
+    pp_arena_release(&arena);
+}
+
 static void others_are_not_found(void **state)
 {
     (void)state;
@@ -173,6 +204,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_block_is_in_its_arena),
         cmocka_unit_test(memory_that_may_go_is_read_with_care),
+        cmocka_unit_test(absent_memory_is_not_touched),
         cmocka_unit_test(others_are_not_found),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);

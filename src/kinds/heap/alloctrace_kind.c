@@ -26,7 +26,7 @@ static int start(uint64_t duration_ns)
     (void)duration_ns;
     if (asked) {
         pp_call_slots_give_back();
-        pp_own_variables_leave_out_of_dumps();
+        pp_own_variables_are_sparse();
         pp_modules_refresh();
         pp_alloctrace_begin();
         asked = false;

@@ -314,7 +314,7 @@ static void start_unasked(void)
 {
     bool on = pp_is_linked() && secure_getenv("LIBPPROF") == NULL;
     if (on) {
-        pp_own_variables_leave_out_of_dumps();
+        pp_own_variables_are_sparse();
         pp_prepare_walks();
     }
     pp_heap_set_rate(on ? PP_HEAP_RATE_DEFAULT : 0);
@@ -394,7 +394,7 @@ static bool prepare_probes(void)
         return false;
     }
     state.probes = false;
-    pp_own_variables_leave_out_of_dumps();
+    pp_own_variables_are_sparse();
     pp_prepare_walks();
     pp_modules_refresh();
     pp_memory_probes_begin();

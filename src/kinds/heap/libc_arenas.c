@@ -28,6 +28,7 @@ typedef struct heap_info {
 
 typedef struct finder {
     const pp_memory *memory;
+    pp_page_runs *pages;
     pp_libc_arenas *found;
     pp_arena *arena;
     uint64_t *states; /* of the arenas that were found */
@@ -61,10 +62,19 @@ static int add(finder *f, uintptr_t start, uintptr_t limit, uint64_t who)
     return 0;
 }
 
-/* Threads unmap heaps and large blocks meanwhile. */
+static bool is_there(const finder *f, uintptr_t address)
+{
+    uintptr_t page = address & ~(pp_page_bytes() - 1);
+    uintptr_t end = 0;
+    return f->pages == NULL ||
+           (pp_page_runs_read(f->pages, page, page + pp_page_bytes(), false, &end) == 0 &&
+            f->pages->count > 0);
+}
+
+/* What begins a page. Threads unmap heaps and large blocks meanwhile. */
 static bool copy(const finder *f, void *to, uintptr_t from, size_t size)
 {
-    return pp_memory_copy_part(f->memory, to, from, size) == size;
+    return is_there(f, from) && pp_memory_copy_part(f->memory, to, from, size) == size;
 }
 
 /* ---- heaps ---- */
@@ -174,10 +184,10 @@ static bool may_have(const pp_smaps *areas, size_t index)
            (pp_resident_holder(areas, index) == PP_HOLDER_UNKNOWN || area->data_limit != 0);
 }
 
-int pp_libc_arenas_find(const pp_smaps *areas, const pp_memory *memory, pp_arena *arena,
-                        pp_libc_arenas *found)
+int pp_libc_arenas_find(const pp_smaps *areas, const pp_memory *memory, pp_page_runs *pages,
+                        pp_arena *arena, pp_libc_arenas *found)
 {
-    finder f = {.memory = memory, .found = found, .arena = arena};
+    finder f = {.memory = memory, .pages = pages, .found = found, .arena = arena};
     int error = 0;
     *found = (pp_libc_arenas){.arenas = PP_LIBC_MAIN_ARENA};
     for (size_t i = 0; i < areas->count && error == 0; i++) {

@@ -17,6 +17,7 @@
 #define PP_KINDS_HEAP_LIBC_ARENAS_H
 
 #include "base/arena.h"
+#include "kinds/heap/page_runs.h"
 #include "kinds/heap/resident.h"
 #include "sys/safe_read.h"
 
@@ -33,8 +34,12 @@ typedef struct pp_libc_arenas {
     uint64_t arenas; /* with the main one */
 } pp_libc_arenas;
 
-/* Finds them in the areas of a process, whose memory is `memory` (NULL: this one). 0 or -ENOMEM. */
-int pp_libc_arenas_find(const pp_smaps *areas, const pp_memory *memory, pp_arena *arena,
-                        pp_libc_arenas *found);
+/*
+ * Finds them in the areas of a process, whose memory is `memory` (NULL: this one). 0 or -ENOMEM.
+ * `pages`, open (NULL: it is not known which pages are there), keeps it from touching absent pages. The kernel
+ * would put its page of zeros there, which older kernels than 6.7 do not tell from memory.
+ */
+int pp_libc_arenas_find(const pp_smaps *areas, const pp_memory *memory, pp_page_runs *pages,
+                        pp_arena *arena, pp_libc_arenas *found);
 
 #endif

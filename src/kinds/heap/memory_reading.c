@@ -43,6 +43,7 @@ typedef struct pass {
     pp_memory_reading *reading;
     pp_arena *arena;
     pp_page_runs *runs;
+    int open_error; /* of these */
     pp_resident_span *spans;
     size_t span_count, span_capacity;
     int error;
@@ -246,15 +247,11 @@ static int add_pages_of(pass *p, const pp_map_line *map)
 static void add_pages(pass *p)
 {
     pp_resident *resident = &p->reading->resident;
-    int error = pp_page_runs_open(p->runs, pp_code_query_is_permitted());
-    bool opened = error == 0;
+    int error = p->open_error;
     for (size_t i = 0; i < resident->areas.count && error == 0; i++) {
         if (pp_resident_needs_pages(resident, i)) {
             error = add_pages_of(p, &resident->areas.list[i].map);
         }
-    }
-    if (opened) {
-        pp_page_runs_close(p->runs);
     }
     p->reading->knows_pages = error == 0;
 }
@@ -267,7 +264,8 @@ static int find_owners(pass *p)
     pp_smaps *areas = &p->reading->resident.areas;
     pp_data_limits_find(areas, NULL);
     int error = p->reading->allocator.name == NULL || p->reading->allocator.is_libc
-                    ? pp_libc_arenas_find(areas, NULL, p->arena, &arenas)
+                    ? pp_libc_arenas_find(areas, NULL, p->open_error == 0 ? p->runs : NULL,
+                                          p->arena, &arenas)
                     : 0;
     p->reading->arenas = arenas.arenas;
     p->span_capacity =
@@ -290,6 +288,7 @@ static void read_all(void *of_pass)
     *resident = (pp_resident){.part = 0};
     p->runs = pp_arena_alloc(p->arena, sizeof *p->runs);
     int error = p->runs == NULL ? -ENOMEM : list_blocks(p);
+    p->open_error = error == 0 ? pp_page_runs_open(p->runs, pp_code_query_is_permitted()) : error;
     if (error == 0) {
         error = pp_smaps_read("/proc/thread-self/smaps", p->arena, &resident->areas);
     }
@@ -303,6 +302,9 @@ static void read_all(void *of_pass)
         add_pages(p);
         leave_out_changed(resident);
         pp_resident_settle(resident);
+    }
+    if (p->open_error == 0) {
+        pp_page_runs_close(p->runs);
     }
     p->error = error;
 }

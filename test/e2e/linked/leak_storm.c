@@ -213,10 +213,15 @@ void *past_its_end;
 char *resident;
 void **huge, **reserved_huge;
 
+/* The kernel puts no page there by itself: it would make one of 2 MiB of absent pages and their neighbours. */
 static char *map_memory(size_t size, int flags)
 {
     void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
-    return at != MAP_FAILED ? at : NULL;
+    if (at == MAP_FAILED) {
+        return NULL;
+    }
+    madvise(at, size, MADV_NOHUGEPAGE);
+    return at;
 }
 
 static void make_absent(void)
