@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_loaded_symbols.c: what is found in the tables of a loaded object is what dlsym finds there.
- *
- * Libc: glibc
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "modules/loader_state.h"
 #include "sys/loaded_symbols.h"
 
 #include <dlfcn.h>
@@ -94,14 +93,19 @@ static void compare_functions(const char *name, uint32_t least)
         }
     }
     assert_true(compared >= least);
-    assert_string_equal(symbols.soname, name);
+    assert_string_equal(symbols.soname != NULL ? symbols.soname : "libc.so",
+                        name); /* musl has none */
     dlclose(library);
 }
 
 static void functions_of_libc_agree(void **state)
 {
     (void)state;
-    compare_functions("libc.so.6", 1500);
+    if (pp_loader_is_libc()) {
+        compare_functions("libc.so", 1200);
+    } else {
+        compare_functions("libc.so.6", 1500);
+    }
 }
 
 static void functions_of_libstdcxx_agree(void **state)
@@ -152,7 +156,8 @@ static void expect_named(void *library)
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
         assert_int_equal(pp_loaded_symbols_find(&symbols, absent[i]), 0);
     }
-    assert_null(dlsym(library, "withdrawn"));
+    assert_int_equal(dlsym(library, "withdrawn") == NULL,
+                     !pp_loader_is_libc()); /* musl minds no versions */
     assert_int_equal(call(&symbols, "plain"), 1);
     assert_int_equal(call(&symbols, "weak"), 2);
     assert_int_equal(call(&symbols, "protected"), 4);
