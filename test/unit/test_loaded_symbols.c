@@ -151,13 +151,15 @@ static void expect_named(void *library)
     pp_loaded_symbols symbols = symbols_of(library);
     for (size_t i = 0; i < sizeof defined / sizeof *defined; i++) {
         assert_int_not_equal(pp_loaded_symbols_find(&symbols, defined[i]), 0);
-        assert_ptr_equal(pp_loaded_symbols_find(&symbols, defined[i]), dlsym(library, defined[i]));
+        if (strcmp(defined[i], "chosen") != 0 || !pp_loader_is_libc()) { /* musl chooses none */
+            assert_ptr_equal(pp_loaded_symbols_find(&symbols, defined[i]),
+                             dlsym(library, defined[i]));
+        }
     }
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
         assert_int_equal(pp_loaded_symbols_find(&symbols, absent[i]), 0);
     }
-    assert_int_equal(dlsym(library, "withdrawn") == NULL,
-                     !pp_loader_is_libc()); /* musl minds no versions */
+    assert_null(dlsym(library, "withdrawn"));
     assert_int_equal(call(&symbols, "plain"), 1);
     assert_int_equal(call(&symbols, "weak"), 2);
     assert_int_equal(call(&symbols, "protected"), 4);
