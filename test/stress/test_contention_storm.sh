@@ -58,6 +58,6 @@ if ! is_musl "$library"; then # musl binds no library past those that are preloa
     expect_equal "waits of calls that are bound to libc" 0 "$(weight_with deep.block.pb.gz.raw other_lock)"
 fi
 storm jump jump $seconds
-storm cancel cancel $seconds
+is_musl "$library" || storm cancel cancel $seconds # there it hangs in a wait without the library, too
 storm vfork vfork $seconds
 echo ok
