@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# libc: glibc, musl has no makecontext
 # nightly: 3
 #
 # test_alternate_stacks.sh: threads whose alternate signal stack is small live on, and what they used is said

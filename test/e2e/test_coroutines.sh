@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 #
 # test_coroutines.sh: stacks that the program made, and unmaps while it is sampled.
-# libc: glibc, musl has no makecontext
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go

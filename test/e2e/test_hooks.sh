@@ -4,7 +4,6 @@
 # test_hooks.sh: what stands between the program and libc: versioned symbols come to our hooks, a
 # cancelled thread ends where it would end without us, fork does not wait for what waits for fork, locks
 # do not wait for the loader.
-# libc: glibc, musl's functions have no versions
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need cc go timeout readelf

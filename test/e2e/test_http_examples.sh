@@ -48,7 +48,7 @@ check() { # EXAMPLE
     go tool pprof -top "$url/heap" >top.txt 2>top.err 9>&- || fail "$1: go tool pprof: $(cat top.err)"
     expect_contains "$1: go tool pprof" top.txt "Type: inuse_space"
     # A request that waits does not hold up another one.
-    python3 "$ask" "$url/profile?seconds=3" -o cpu.pb.gz >slow 9>&- &
+    python3 "$ask" "$url/profile?seconds=10" -o cpu.pb.gz >slow 9>&- &
     slow=$!
     wait_until grep -q '^ID:' "/proc/$server/timers"
     expect_equal "$1: status while a profile is collected" 200 "$(status_of /cmdline)"

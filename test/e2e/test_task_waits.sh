@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# libc: glibc, musl has no makecontext
 #
 # test_task_waits.sh: waits of tasks (<pprof_task.h>) in the profile `block`: their stacks, how long they were, their labels;
 # those that go on; and not the turns that a task gives to others.

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# libc: glibc, musl has no makecontext
 #
 # test_tasks.sh: the tasks of a program's runtime (<pprof_task.h>) in the profile `thread`, in every form.
 # shellcheck source=test/e2e/lib.sh

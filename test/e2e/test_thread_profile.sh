@@ -66,7 +66,7 @@ for file in dump.txt all.txt; do # poll is ppoll where the kernel has no other
     expect_equal "roots in $file" "$waiters" "$(awk -v RS= -v FS='\n' '/waiter\(/ {
         for (i = 1; $i !~ /^waiter\(/; i++) continue
         i += 3; below = 0
-        while ($i ~ /libc|ld-musl/) { below++; i += 2 }
+        while ($i ~ /\/(libc|libpthread|ld-musl)[^\/]* [+]/) { below++; i += 2 }
         if (below > 0 && $(i - 1) ~ /^created by/) n++ }
         END { print n + 0 }' "$file")"
     expect_equal "creators in $file" $((threads - 1)) "$(grep -c '^created by start in thread [1-9]' "$file")"

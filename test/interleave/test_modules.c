@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_modules.c: nobody reads a table of modules that has been unmapped.
+ * test_modules.c: nobody reads a table of modules that has been unmapped. It has the loader of glibc.
+ *
+ * Libc: glibc
  */
 #include <setjmp.h>
 #include <stdarg.h>

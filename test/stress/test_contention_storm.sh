@@ -53,9 +53,11 @@ fighters_wait() {
 }
 attempts 3 fighters_wait
 
-storm deep library $seconds ./other.so deep
-expect_equal "waits of calls that are bound to libc" 0 "$(weight_with deep.block.pb.gz.raw other_lock)"
+if ! is_musl "$library"; then # musl binds no library past those that are preloaded (RTLD_DEEPBIND)
+    storm deep library $seconds ./other.so deep
+    expect_equal "waits of calls that are bound to libc" 0 "$(weight_with deep.block.pb.gz.raw other_lock)"
+fi
 storm jump jump $seconds
-storm cancel cancel $seconds
+is_musl "$library" || storm cancel cancel $seconds # there it hangs in a wait without the library, too
 storm vfork vfork $seconds
 echo ok

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, Debian has no compiler of C++ for musl
 # timeout: 900
 # nightly: 3
 #

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# libc: glibc, musl has no makecontext
 #
 # test_tasks.sh: tasks that four threads switch all the time are in each profile of threads exactly once, with their own
 # stacks and labels; with the block profile, too, and while CPU samples are taken.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, musl has no backtrace(), with which stacks are compared
 #
 # test_unload.sh: libraries that come and go at the same addresses, under 10 kHz of perf events, then under
 # timers: every walk is checked as it is made, and none is wrong. With rules that outlive their library

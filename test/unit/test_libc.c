@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_libc.c: libc's own functions are found behind a program's that have their names.
- *
- * Libc: glibc
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +48,8 @@ static void functions_of_libc_are_found(void **state)
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
         uintptr_t function = pp_libc_function(names[i]);
         assert_int_not_equal(function, 0);
-        assert_int_equal(strncmp(object_of(function), "libc", 4), 0);
+        const char *object = object_of(function);
+        assert_true(strncmp(object, "libc", 4) == 0 || strncmp(object, "ld-musl-", 8) == 0);
     }
     assert_int_equal(pp_libc_function("no_such_function"), 0);
     assert_int_equal(pp_libc_function("dlsym_"), 0);

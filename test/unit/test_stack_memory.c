@@ -2,8 +2,6 @@
  *
  * test_stack_memory.c: what a walk may read of a stack: the one it runs on in place, up to the last
  * word and never beyond, any other as a copy, and nothing that is not there.
- *
- * Libc: glibc
  */
 #include <setjmp.h>
 #include <stdarg.h>

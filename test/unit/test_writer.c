@@ -2,8 +2,6 @@
  *
  * test_writer.c: the descriptor writer delivers everything through pipes that are full, interrupted
  * or broken; the stdio writer reports what fclose() would have lost.
- *
- * Libc: glibc
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -160,7 +158,8 @@ static void stdio_errors(void **state)
     }
     file = fopen("/dev/null", "r");
     writer = pprof_writer_stdio(file);
-    assert_int_equal(writer.write(writer.ctx, "x", 1), -EBADF);
+    int refused = writer.write(writer.ctx, "x", 1);
+    assert_true(refused == -EBADF || refused == -EIO); /* musl does not say why */
     fclose(file);
 }
 

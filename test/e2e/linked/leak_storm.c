@@ -18,8 +18,6 @@
  * Prints "search N: M sites" where that is not 1. The exit status is 0 if all searches found the one
  * place, no absent page was touched, and, without threads, the program has not grown by more than 1 %,
  * not even during a search.
- *
- * Libc: glibc
  */
 #include "pprof.h"
 

@@ -6,8 +6,6 @@
  *
  * A task's number is in its label, and in its stack: task n waits below n % DEPTHS frames of
  * `deeper`, and below `even` or `odd`.
- *
- * Libc: glibc
  */
 #include "fibers.h"
 

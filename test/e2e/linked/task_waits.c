@@ -2,8 +2,6 @@
  *
  * task_waits.c FOLDER: fibers that wait, at a block rate of 1, and one whose wait goes on; and two
  * threads that hand a fiber to each other. Prints how long the waits were.
- *
- * Libc: glibc
  */
 #include "fibers.h"
 

@@ -2,8 +2,6 @@
  *
  * tasks.c FOLDER: tasks that wait in known places; writes what the profile of threads says of them
  * to files in FOLDER, and checks the records by itself.
- *
- * Libc: glibc
  */
 #include "fibers.h"
 

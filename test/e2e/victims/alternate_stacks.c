@@ -37,7 +37,11 @@ enum {
     MORE = 1000,
     FILL = 0x5a,
     SENT = 50,
+#ifdef __GLIBC__
     CANCEL_SIGNAL = 32, /* libc's */
+#else
+    CANCEL_SIGNAL = 33, /* musl's */
+#endif
     NUMBERS = 8
 };
 
