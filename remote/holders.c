@@ -8,6 +8,7 @@
 
 #include "kinds/heap/data_limits.h"
 #include "kinds/heap/libc_arenas.h"
+#include "kinds/heap/page_runs.h"
 #include "kinds/heap/resident.h"
 #include "modules/smaps.h"
 #include "remote/process.h"
@@ -21,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ENTRIES = 512, PATH_BYTES = 64, LINE_BYTES = 256, NAME_BYTES = 32, KIB = 1024 };
+enum { PATH_BYTES = 64, LINE_BYTES = 256, NAME_BYTES = 32, KIB = 1024 };
 
 static const char *const names[PP_HOLDERS] = {
     [PP_HOLDER_BLOCKS] = "pprof_memory_blocks",   [PP_HOLDER_ALLOCATOR] = "pprof_memory_allocator",
@@ -38,6 +39,7 @@ typedef struct reader {
     bool sees_memory;
     pp_arena arena;
     pp_resident resident;
+    pp_page_runs pages;
     pp_resident_span *spans;
     const char **thread_names; /* `who` of a stack is the index + 1 */
     size_t span_count, thread_count, capacity;
@@ -119,41 +121,39 @@ static void add_stacks(reader *r)
 
 /* ---- pages ---- */
 
-/* Of an entry of pagemap (page_runs.c reads those of this process). */
-static const uint64_t is_present = UINT64_C(1) << 63;
-static const uint64_t is_swapped = UINT64_C(1) << 62;
-
-static void add_pages_of(reader *r, int pagemap, const pp_map_line *map)
+static void open_pages(reader *r)
 {
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uint64_t entries[ENTRIES];
-    for (uintptr_t at = map->start; at < map->limit;) {
-        size_t wanted = (map->limit - at) / page < ENTRIES ? (map->limit - at) / page : ENTRIES;
-        ssize_t got =
-            pread(pagemap, entries, wanted * sizeof *entries, (off_t)(at / page * sizeof *entries));
-        if (got < (ssize_t)sizeof *entries) {
+    char path[PATH_BYTES];
+    snprintf(path, sizeof path, "/proc/%d/pagemap", r->thread);
+    r->pages = (pp_page_runs){.pagemap = open(path, O_RDONLY | O_CLOEXEC)};
+}
+
+static bool knows_pages(const reader *r)
+{
+    return r->pages.pagemap >= 0;
+}
+
+static void add_pages_of(reader *r, const pp_map_line *map)
+{
+    uintptr_t end = 0;
+    for (uintptr_t at = map->start; at < map->limit; at = end) {
+        if (pp_page_runs_read(&r->pages, at, map->limit, false, &end) != 0) {
             return;
         }
-        for (size_t i = 0; i < (size_t)got / sizeof *entries; i++, at += page) {
-            if ((entries[i] & (is_present | is_swapped)) != 0) {
-                pp_resident_add_pages(&r->resident, at, at + page, (entries[i] & is_swapped) != 0);
-            }
+        for (size_t i = 0; i < r->pages.count; i++) {
+            const pp_page_run *run = &r->pages.list[i];
+            pp_resident_add_pages(&r->resident, run->start, run->limit,
+                                  run->state == PP_PAGE_SWAPPED);
         }
     }
 }
 
 static void add_pages(reader *r)
 {
-    char path[PATH_BYTES];
-    snprintf(path, sizeof path, "/proc/%d/pagemap", r->thread);
-    int pagemap = open(path, O_RDONLY | O_CLOEXEC);
-    for (size_t i = 0; pagemap >= 0 && i < r->resident.areas.count; i++) {
+    for (size_t i = 0; knows_pages(r) && i < r->resident.areas.count; i++) {
         if (pp_resident_needs_pages(&r->resident, i)) {
-            add_pages_of(r, pagemap, &r->resident.areas.list[i].map);
+            add_pages_of(r, &r->resident.areas.list[i].map);
         }
-    }
-    if (pagemap >= 0) {
-        close(pagemap);
     }
 }
 
@@ -176,8 +176,10 @@ static int find_parts(reader *r)
     pp_libc_arenas arenas = {.count = 0};
     pp_smaps *areas = &r->resident.areas;
     pp_data_limits_find(areas, &r->memory);
-    int error =
-        has_other_allocator(areas) ? 0 : pp_libc_arenas_find(areas, &r->memory, &r->arena, &arenas);
+    int error = has_other_allocator(areas)
+                    ? 0
+                    : pp_libc_arenas_find(areas, &r->memory, knows_pages(r) ? &r->pages : NULL,
+                                          &r->arena, &arenas);
     r->capacity = areas->count + arenas.count + 1;
     r->spans = pp_arena_array(&r->arena, r->capacity + arenas.count, sizeof *r->spans);
     r->thread_names = pp_arena_array(&r->arena, r->capacity, sizeof *r->thread_names);
@@ -224,6 +226,7 @@ int pp_remote_holders(int pid, pp_remote_held_visit *visit, void *context, pp_re
     char path[PATH_BYTES];
     reader r = {.memory = {copy, copy_part}, .thread = pp_process_thread(pid)};
     snprintf(path, sizeof path, "/proc/%d/smaps", r.thread);
+    open_pages(&r);
     *memory = (pp_remote_memory){.before = status_bytes(r.thread, "VmRSS")};
     int failed = pp_smaps_read(path, &r.arena, &r.resident.areas);
     if (failed == 0 && r.resident.areas.count == 0) {
@@ -240,6 +243,9 @@ int pp_remote_holders(int pid, pp_remote_held_visit *visit, void *context, pp_re
         memory->huge = status_bytes(r.thread, "HugetlbPages");
         memory->sees_memory = r.sees_memory;
         failed = memory->resident > 0 ? 0 : -ESRCH;
+    }
+    if (knows_pages(&r)) {
+        close(r.pages.pagemap);
     }
     for (size_t i = 0; failed == 0 && i < r.resident.part_count; i++) {
         visit_part(&r, &r.resident.parts[i], visit, context);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * page_runs.h: asks the kernel which pages of this process are there, and touches none.
+ * page_runs.h: asks the kernel which pages of a process are there, and touches none.
  *
  *   PAGEMAP_SCAN (Linux 6.7)    runs of pages; tables that are not there cost nothing: a reserve of
  *                               terabytes is passed over at once
@@ -45,7 +45,8 @@ typedef struct pp_page_runs {
     } answer;
 } pp_page_runs;
 
-/* 0 or -errno. `may_scan`: pp_code_query_is_permitted(). */
+/* 0 or -errno. `may_scan`: pp_code_query_is_permitted(). The runs of another process are those of its file of the
+ * caller's, opened as `pagemap`. */
 int pp_page_runs_open(pp_page_runs *runs, bool may_scan);
 void pp_page_runs_close(pp_page_runs *runs);
 
