@@ -9,6 +9,8 @@
 
 #include "modules/libc.h"
 #include "sys/clock.h"
+#include "sys/own_threads.h"
+#include "sys/sandbox.h"
 #include "sys/tasks.h"
 
 #include <stdint.h>
@@ -129,15 +131,22 @@ bool pp_single_thread_tell(void)
     return false;
 }
 
+/* A handler may have created a thread meanwhile. Not known: no. */
+static bool is_alone(void)
+{
+    unsigned tasks = pp_sandbox_has_filter() ? 0 : pp_tasks_count_all();
+    return tasks == 1 || tasks == 2;
+}
+
 void pp_single_thread_hide_again(void)
 {
-    bool has_others = pp_tasks_count() > 2; /* created meanwhile, by a handler */
-    if (has_others) {
-        __atomic_store_n(&single.told_ns, program_ns(), __ATOMIC_RELAXED);
-    } else {
+    bool hides = is_alone();
+    if (hides) {
         set(1);
+    } else {
+        __atomic_store_n(&single.told_ns, program_ns(), __ATOMIC_RELAXED);
     }
-    change_to(has_others ? TOLD : HIDDEN);
+    change_to(hides ? HIDDEN : TOLD);
 }
 
 static bool tell_of_other(uint32_t state)
