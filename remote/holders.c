@@ -16,11 +16,9 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { PATH_BYTES = 64, LINE_BYTES = 256, NAME_BYTES = 32, KIB = 1024 };
 
@@ -125,7 +123,7 @@ static void open_pages(reader *r)
 {
     char path[PATH_BYTES];
     snprintf(path, sizeof path, "/proc/%d/pagemap", r->thread);
-    r->pages = (pp_page_runs){.pagemap = open(path, O_RDONLY | O_CLOEXEC)};
+    pp_page_runs_open(&r->pages, path, false);
 }
 
 static bool knows_pages(const reader *r)
@@ -245,7 +243,7 @@ int pp_remote_holders(int pid, pp_remote_held_visit *visit, void *context, pp_re
         failed = memory->resident > 0 ? 0 : -ESRCH;
     }
     if (knows_pages(&r)) {
-        close(r.pages.pagemap);
+        pp_page_runs_close(&r.pages);
     }
     for (size_t i = 0; failed == 0 && i < r.resident.part_count; i++) {
         visit_part(&r, &r.resident.parts[i], visit, context);

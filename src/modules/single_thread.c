@@ -31,8 +31,7 @@ enum { KNOWLEDGE_MASK = 7 };
 static struct {
     char *is_single; /* libc's variable; NULL: not known, or there is none */
     int program;     /* the program's thread */
-    uint32_t
-        state; /* knowledge; above it how often that has changed, so that who compares it misses no change */
+    uint32_t state;  /* knowledge; above it how often that has changed, so that none is missed */
     int64_t told_ns; /* CPU time of the program's thread when libc was told */
 } single;
 

@@ -75,7 +75,7 @@ static pp_libc_arenas find_in(const pp_memory *memory, pp_arena *arena)
     pp_smaps areas;
     pp_libc_arenas found;
     static pp_page_runs runs;
-    assert_int_equal(pp_page_runs_open(&runs, true), 0);
+    assert_int_equal(pp_page_runs_open(&runs, PP_OWN_PAGEMAP, true), 0);
     assert_int_equal(pp_smaps_read("/proc/thread-self/smaps", arena, &areas), 0);
     assert_int_equal(pp_libc_arenas_find(&areas, memory, &runs, arena, &found), 0);
     pp_page_runs_close(&runs);

@@ -112,7 +112,8 @@ static void look_at(pp_loaded_objects *objects, void *context)
         const pp_loaded_object *object = &objects->object[objects->object[i].closure];
         assert_true(object->is_in_closure);
         const char *soname = object->symbols.soname;
-        l->has_libc = l->has_libc || (soname != NULL && strncmp(soname, "libc.so", 7) == 0);
+        l->has_libc = l->has_libc || (soname != NULL && strncmp(soname, "libc.so.6",
+                                                                pp_loader_is_libc() ? 7 : 10) == 0);
         if (i == 1) {
             strncpy(l->direct, object->path, sizeof l->direct - 1);
         }

@@ -46,11 +46,11 @@ static void both_ways(void *at, size_t pages, const char *expected)
     pp_page_runs runs;
     char found[PAGES + 1];
     assert_true(pages <= PAGES);
-    assert_int_equal(pp_page_runs_open(&runs, false), 0);
+    assert_int_equal(pp_page_runs_open(&runs, PP_OWN_PAGEMAP, false), 0);
     states(&runs, (uintptr_t)at, pages, found);
     pp_page_runs_close(&runs);
     assert_string_equal(found, expected);
-    assert_int_equal(pp_page_runs_open(&runs, true), 0);
+    assert_int_equal(pp_page_runs_open(&runs, PP_OWN_PAGEMAP, true), 0);
     states(&runs, (uintptr_t)at, pages, found);
     pp_page_runs_close(&runs);
     assert_string_equal(found, expected);
@@ -92,7 +92,7 @@ static void what_was_only_read_has_no_memory(void **state)
     (void)state;
     char *at = map(2, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
     at[page] = at[0]; /* the page of zeros; a page of its own */
-    assert_int_equal(pp_page_runs_open(&runs, true), 0);
+    assert_int_equal(pp_page_runs_open(&runs, PP_OWN_PAGEMAP, true), 0);
     states(&runs, (uintptr_t)at, 2, found);
     assert_string_equal(found, runs.scans ? ".p" : "pp");
     pp_page_runs_close(&runs);
@@ -151,7 +151,7 @@ static void swapped_pages_stay_swapped(void **state)
     if (madvise(at, 64 * page, MADV_PAGEOUT) != 0) {
         skip();
     }
-    assert_int_equal(pp_page_runs_open(&runs, true), 0);
+    assert_int_equal(pp_page_runs_open(&runs, PP_OWN_PAGEMAP, true), 0);
     states(&runs, (uintptr_t)at, 64, found);
     states(&runs, (uintptr_t)at, 64, again);
     printf("swapped: %s\n", found);
@@ -175,7 +175,7 @@ static void a_scan_is_short(void **state)
     for (uintptr_t p = (uintptr_t)at; p < limit; p += page) {
         assert_int_equal(*(volatile char *)p, 0);
     }
-    assert_int_equal(pp_page_runs_open(&runs, true), 0);
+    assert_int_equal(pp_page_runs_open(&runs, PP_OWN_PAGEMAP, true), 0);
     for (uintptr_t from = (uintptr_t)at, end = 0; from < limit && runs.scans; from = end) {
         assert_int_equal(pp_page_runs_read(&runs, from, limit, false, &end), 0);
         assert_in_range(end, from + page, from + MOST * page);
@@ -194,7 +194,7 @@ static void a_reserve_of_terabytes_is_passed_over(void **state)
     pp_page_runs runs;
     size_t found = 0;
     (void)state;
-    assert_int_equal(pp_page_runs_open(&runs, true), 0);
+    assert_int_equal(pp_page_runs_open(&runs, PP_OWN_PAGEMAP, true), 0);
     char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     uintptr_t end = 0;

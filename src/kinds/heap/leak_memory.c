@@ -253,7 +253,7 @@ static uintptr_t read_some(reading *r, const pp_leak_range *range, uintptr_t fro
 
 static int begin_reading(const reading *r)
 {
-    return pp_page_runs_open(r->memory->runs, pp_code_query_is_permitted());
+    return pp_page_runs_open(r->memory->runs, PP_OWN_PAGEMAP, pp_code_query_is_permitted());
 }
 
 static void read_until_rest(void *of_reading)

@@ -288,7 +288,9 @@ static void read_all(void *of_pass)
     *resident = (pp_resident){.part = 0};
     p->runs = pp_arena_alloc(p->arena, sizeof *p->runs);
     int error = p->runs == NULL ? -ENOMEM : list_blocks(p);
-    p->open_error = error == 0 ? pp_page_runs_open(p->runs, pp_code_query_is_permitted()) : error;
+    p->open_error = error == 0
+                        ? pp_page_runs_open(p->runs, PP_OWN_PAGEMAP, pp_code_query_is_permitted())
+                        : error;
     if (error == 0) {
         error = pp_smaps_read("/proc/thread-self/smaps", p->arena, &resident->areas);
     }

@@ -41,9 +41,9 @@ typedef struct scan_argument {
 
 static const unsigned long pagemap_scan = _IOWR('f', 16, scan_argument);
 
-int pp_page_runs_open(pp_page_runs *runs, bool may_scan)
+int pp_page_runs_open(pp_page_runs *runs, const char *path, bool may_scan)
 {
-    runs->pagemap = pp_own_open("/proc/thread-self/pagemap", O_RDONLY, 0);
+    runs->pagemap = pp_own_open(path, O_RDONLY, 0);
     runs->scans = may_scan;
     return runs->pagemap < 0 ? runs->pagemap : 0;
 }

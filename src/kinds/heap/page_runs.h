@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define PP_OWN_PAGEMAP "/proc/thread-self/pagemap"
+
 enum {
     PP_PAGE_ENTRIES = 512 /* of pagemap, read at once: a page of entries, where pages have 4 KiB */
 };
@@ -45,9 +47,9 @@ typedef struct pp_page_runs {
     } answer;
 } pp_page_runs;
 
-/* 0 or -errno. `may_scan`: pp_code_query_is_permitted(). The runs of another process are those of its file of the
- * caller's, opened as `pagemap`. */
-int pp_page_runs_open(pp_page_runs *runs, bool may_scan);
+/* `path`: the process's file, PP_OWN_PAGEMAP for this one. 0 or -errno, which is `pagemap` then, too.
+ * `may_scan`: pp_code_query_is_permitted(). */
+int pp_page_runs_open(pp_page_runs *runs, const char *path, bool may_scan);
 void pp_page_runs_close(pp_page_runs *runs);
 
 /*
