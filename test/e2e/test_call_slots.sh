@@ -37,17 +37,17 @@ for flags in "-fPIE -pie -Wl,-z,lazy" "-fPIE -pie -Wl,-z,relro,-z,now" "-fno-PIE
     *) allowed=rw-p ;;
     esac
     run "" slots
-    expect_equal "slots of $flags" " libc.so.6 libc.so.6 libc.so.6 $allowed
- libpprof.so.0 libpprof.so.0 libpprof.so.0 $allowed
+    expect_equal "slots of $flags" " libc.so.6 libc.so.6 libc.so.6 libc.so.6 $allowed
+ libpprof.so.0 libpprof.so.0 libpprof.so.0 libpprof.so.0 $allowed
  same" "$(cat out)"
     run "" fork
-    expect_equal "slots of $flags in a child" " libpprof.so.0 libpprof.so.0 libpprof.so.0 $allowed" "$(sed -n 2p out)"
+    expect_equal "slots of $flags in a child" " libpprof.so.0 libpprof.so.0 libpprof.so.0 libpprof.so.0 $allowed" "$(sed -n 2p out)"
     run "heap:1,file=$work/at_end.pb.gz" fork
     expect_equal "slots of $flags with the heap profile" \
-        " libpprof.so.0 libpprof.so.0 libc.so.6 $allowed" "$(head -n 1 out)"
+        " libpprof.so.0 libpprof.so.0 libc.so.6 libc.so.6 $allowed" "$(head -n 1 out)"
     run "block,file=$work/at_end.pb.gz" fork
     expect_equal "slots of $flags with the block profile" \
-        " libc.so.6 libc.so.6 libpprof.so.0 $allowed" "$(head -n 1 out)"
+        " libc.so.6 libc.so.6 libc.so.6 libpprof.so.0 $allowed" "$(head -n 1 out)"
 
     run "" calls
     raw heap.pb.gz

@@ -25,7 +25,6 @@ enum {
 };
 
 static struct {
-    void *real_usable_size;
     size_t used; /* bytes of the arena */
     char arena[ARENA_BYTES];
 } bootstrap;
@@ -77,29 +76,38 @@ size_t pp_malloc_bootstrap_size(uintptr_t address)
 
 /* ---- malloc_usable_size ---- */
 
-size_t malloc_usable_size(void *block);
-
 typedef size_t usable_size_function(void *);
 
-void pp_malloc_bootstrap_resolve(void)
+static size_t find_usable_size(void *block);
+
+static usable_size_function *real_usable_size = find_usable_size;
+
+uintptr_t pp_malloc_bootstrap_resolve(void)
 {
-    pp_real(&bootstrap.real_usable_size, "malloc_usable_size");
+    usable_size_function *real = __atomic_load_n(&real_usable_size, __ATOMIC_RELAXED);
+    if (real == find_usable_size) {
+        real = (usable_size_function *)pp_real_find("malloc_usable_size");
+        if (real == NULL) {
+            return 0;
+        }
+        __atomic_store_n(&real_usable_size, real, __ATOMIC_RELEASE);
+    }
+    return (uintptr_t)real;
 }
 
 static PP_COLD_PATH size_t find_usable_size(void *block)
 {
-    usable_size_function *real =
-        (usable_size_function *)pp_real(&bootstrap.real_usable_size, "malloc_usable_size");
+    usable_size_function *real = (usable_size_function *)pp_malloc_bootstrap_resolve();
     return real != NULL ? real(block) : 0;
 }
 
-/* Ends in a jump: some programs ask for the size of each block. */
-__attribute__((visibility("default"))) size_t malloc_usable_size(void *block)
+size_t pp_malloc_usable_size(void *block)
 {
-    usable_size_function *real =
-        (usable_size_function *)__atomic_load_n(&bootstrap.real_usable_size, __ATOMIC_ACQUIRE);
     if (pp_unlikely(pp_malloc_is_bootstrap((uintptr_t)block))) {
         return pp_malloc_bootstrap_size((uintptr_t)block);
     }
-    return pp_likely(real != NULL) ? real(block) : find_usable_size(block);
+    return __atomic_load_n(&real_usable_size, __ATOMIC_ACQUIRE)(block);
 }
+
+__attribute__((visibility("default"), alias("pp_malloc_usable_size"))) size_t
+malloc_usable_size(void *block);

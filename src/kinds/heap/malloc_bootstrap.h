@@ -19,7 +19,9 @@ bool pp_malloc_bootstrap_is_used(void);
 void pp_malloc_bootstrap_memory(uintptr_t *from, uintptr_t *to);
 size_t pp_malloc_bootstrap_size(uintptr_t address);
 
-/* Finds the real malloc_usable_size. To be called when malloc is resolved. */
-void pp_malloc_bootstrap_resolve(void);
+/* The hook of malloc_usable_size, which knows such a block. */
+size_t pp_malloc_usable_size(void *block);
+/* Finds the real malloc_usable_size; 0: there is none. To be called when malloc is resolved. */
+uintptr_t pp_malloc_bootstrap_resolve(void);
 
 #endif

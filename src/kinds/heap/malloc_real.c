@@ -215,6 +215,12 @@ static bool is_needed(const pp_malloc_hook *hook)
            pp_malloc_bootstrap_is_used();
 }
 
+static uintptr_t real_usable_size(void *unused)
+{
+    (void)unused;
+    return pp_malloc_bootstrap_resolve();
+}
+
 size_t pp_malloc_list_called(pp_called_hook *list, size_t capacity)
 {
     size_t used = 0;
@@ -225,6 +231,12 @@ size_t pp_malloc_list_called(pp_called_hook *list, size_t capacity)
                                         .find_real = real_of,
                                         .hook = hook,
                                         .is_needed = is_needed(hook)};
+    }
+    if (used < capacity) { /* a program may ask for the size of each block */
+        list[used++] = (pp_called_hook){.name = "malloc_usable_size",
+                                        .entry = (uintptr_t)pp_malloc_usable_size,
+                                        .find_real = real_usable_size,
+                                        .is_needed = pp_malloc_bootstrap_is_used()};
     }
     return used;
 }

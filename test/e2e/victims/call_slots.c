@@ -5,8 +5,8 @@
  *
  * Usage: call_slots WAY LIBRARY PROFILE
  *
- *   slots   prints where calls of malloc, free and pthread_mutex_lock lead: at the start, and with
- *           the profile on; and what the kernel lets it do there
+ *   slots   prints where calls of malloc, free, malloc_usable_size and pthread_mutex_lock lead: at
+ *           the start, and with the profile on; and what the kernel lets it do there
  *   fork    the same in the child of fork of a program with threads
  *   calls   allocates in every way that there is to call malloc
  *   storm   threads allocate and free, open and close the library, while the profile begins
@@ -19,6 +19,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -94,6 +95,7 @@ static void print_slots(void)
 {
     print_place("malloc");
     print_place("free");
+    print_place("malloc_usable_size");
     print_place("pthread_mutex_lock");
     print_protection();
     printf("\n");
@@ -284,8 +286,10 @@ int main(int argc, char **argv)
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&mutex);
     pthread_mutex_unlock(&mutex);
-    free(malloc(1));
-    if (argc != 4) {
+    last = malloc(1);
+    bool has_size = malloc_usable_size(last) >= 1;
+    free(last);
+    if (argc != 4 || !has_size) {
         return 2;
     }
     library = argv[2];
