@@ -11,7 +11,7 @@ need go
 # run VICTIM "VERSION 111" OPTIONS: a profile in heap.raw, its comments in comments.
 run() {
     rm -f heap.pb.gz
-    OWN_JEMALLOC=$2 LD_PRELOAD=$library LIBPPROF=$3,file=$work/heap.pb.gz "$victims/$1"
+    OWN_JEMALLOC=$2 LD_PRELOAD=$library LIBPPROF=$3,file=$work/heap.pb.gz "$victims/$1" >walks
     raw heap.pb.gz
     go tool pprof -comments heap.pb.gz >comments 2>/dev/null
 }
@@ -24,6 +24,7 @@ run own_jemalloc "5.3.1-0-g81034ce1f1373e37dc865038e1bc8eeecf559ce8 111" heap
 expect_counts "what is kept" keep "2000 224000 1990 222880"
 expect_counts "what is freed" pass "1000 224000 0 0"
 expect_counts "what is resized" resize "10 30720 10 30720"
+expect_equal "its own walks of the stack" 0 "$(cat walks)"
 expect_contains "the comment" comments "jemalloc 5.3.1, whose own profiler chooses the blocks"
 expect_equal "its mappings, which are not the program's" "0 0 0 0" \
     "$(blocks_of heap.pb.gz.raw _rjem_pages_map)"

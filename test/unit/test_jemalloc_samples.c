@@ -21,9 +21,11 @@
 typedef void sample_hook(const void *block, size_t size, void **stack, unsigned depth,
                          size_t size_class);
 typedef void free_hook(const void *block, size_t size_class);
+typedef void walk_hook(void **stack, unsigned *depth, unsigned room);
 
 static sample_hook *sample;
 static free_hook *freed;
+static walk_hook *walk;
 static size_t shift;
 static bool refuses;
 
@@ -31,6 +33,7 @@ static int stand_in(const char *name, void *old, size_t *old_size, void *changed
 {
     void *where = strcmp(name, "experimental.hooks.prof_sample") == 0        ? (void *)&sample
                   : strcmp(name, "experimental.hooks.prof_sample_free") == 0 ? (void *)&freed
+                  : strcmp(name, "experimental.hooks.prof_backtrace") == 0   ? (void *)&walk
                   : strcmp(name, "prof.lg_sample") == 0                      ? (void *)&shift
                                                                              : NULL;
     if (where == NULL || (refuses && changed != NULL && where == (void *)&sample)) {
@@ -47,7 +50,24 @@ static int stand_in(const char *name, void *old, size_t *old_size, void *changed
     return 0;
 }
 
-static const pp_jemalloc jemalloc = {.ask = stand_in};
+enum { ROOM = 64 };
+
+static unsigned own_walks;
+
+static void own_walk(void **stack, unsigned *depth, unsigned room)
+{
+    assert_true(room > 0);
+    stack[0] = stand_in;
+    *depth = 1;
+    own_walks++;
+}
+
+static void another_walk(void **stack, unsigned *depth, unsigned room)
+{
+    own_walk(stack, depth, room);
+}
+
+static pp_jemalloc jemalloc = {.ask = stand_in};
 
 /* Addresses of blocks that do not exist: they are compared, never looked into. */
 static void *block(uintptr_t number)
@@ -87,6 +107,9 @@ static int prepare(void **state)
     (void)state;
     sample = NULL;
     freed = NULL;
+    walk = own_walk;
+    own_walks = 0;
+    jemalloc.walk = (uintptr_t)own_walk;
     refuses = false;
     shift = 12;
     pprof_set_mem_profile_rate(1 << 20); /* is not the rate of its samples */
@@ -264,6 +287,99 @@ static void stacks_begin_with_the_function_that_was_called(void **state)
     assert_int_equal(seen, 2);
 }
 
+/* ---- who walks ---- */
+
+/* The one record of blocks of that size. */
+static pprof_mem_record record_of(size_t size)
+{
+    static pprof_mem_record records[512];
+    size_t n = 0;
+    assert_true(pprof_mem_profile(records, sizeof records / sizeof *records, &n, true));
+    for (size_t i = 0; i < n; i++) {
+        if (records[i].alloc_bytes == (int64_t)size) {
+            return records[i];
+        }
+    }
+    fail();
+    return (pprof_mem_record){0};
+}
+
+static unsigned walks_from_here(void **stack, unsigned room)
+{
+    unsigned depth = 0;
+    walk(stack, &depth, room);
+    return depth;
+}
+
+/* jemalloc has the stack from us, and gives it back with the sample: nobody walks again. */
+static void a_stack_is_walked_once(void **state)
+{
+    void *stack[ROOM];
+    (void)state;
+    errno = 7;
+    unsigned depth = walks_from_here(stack, ROOM);
+    assert_int_equal(errno, 7);
+    assert_int_equal(own_walks, 0);
+    assert_in_range(depth, 2, ROOM);
+    stack[0] = (char *)stand_in + 1;
+    sample(block(12), 7167, stack, depth, 7168);
+    pprof_mem_record record = record_of(7168);
+    assert_int_equal(record.stack.depth, depth);
+    assert_memory_equal(record.stack.pc, stack, depth * sizeof *stack);
+    report_end(12, 7168);
+    assert_counts(7168, 1, 0);
+}
+
+/* ... and without such a stack the sample's is found anew. */
+static void a_sample_without_our_walk_is_walked(void **state)
+{
+    void *stack[ROOM] = {(char *)stand_in + 1};
+    (void)state;
+    walks_from_here(stack, ROOM);
+    sample(block(12), 7423, stack, 1, 7424);
+    assert_int_equal(record_of(7424).stack.depth, 1);
+    sample(block(13), 7679, stack, 1, 7680);
+    assert_true(record_of(7680).stack.depth > 1);
+}
+
+static void a_stack_that_has_no_room_is_jemallocs(void **state)
+{
+    void *stack[ROOM];
+    (void)state;
+    assert_int_equal(walks_from_here(stack, 1), 1);
+    assert_int_equal(own_walks, 1);
+    assert_ptr_equal(stack[0], stand_in);
+    sample(block(14), 7935, stack, 1, 7936);
+    assert_true(record_of(7936).stack.depth > 1);
+}
+
+static void a_stopped_profile_leaves_the_walk_to_jemalloc(void **state)
+{
+    void *stack[ROOM];
+    (void)state;
+    pprof_set_mem_profile_rate(0);
+    walks_from_here(stack, ROOM);
+    assert_int_equal(own_walks, 1);
+    pp_jemalloc_end();
+    assert_ptr_equal(walk, own_walk);
+}
+
+static void a_walk_of_the_programs_own_stays(void **state)
+{
+    (void)state;
+    pp_jemalloc_end();
+    walk = another_walk;
+    assert_int_equal(pp_jemalloc_begin(&jemalloc, true), 0);
+    assert_ptr_equal(walk, another_walk);
+    pp_jemalloc_end();
+    walk = own_walk;
+    assert_int_equal(pp_jemalloc_begin(&jemalloc, true), 0);
+    assert_ptr_not_equal(walk, own_walk);
+    walk = another_walk; /* set later */
+    pp_jemalloc_end();
+    assert_ptr_equal(walk, another_walk);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +396,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_refuses_a_hook_keeps_none, prepare, clean),
         cmocka_unit_test_setup_teardown(stacks_begin_with_the_function_that_was_called, prepare,
                                         clean),
+        cmocka_unit_test_setup_teardown(a_stack_is_walked_once, prepare, clean),
+        cmocka_unit_test_setup_teardown(a_sample_without_our_walk_is_walked, prepare, clean),
+        cmocka_unit_test_setup_teardown(a_stack_that_has_no_room_is_jemallocs, prepare, clean),
+        cmocka_unit_test_setup_teardown(a_stopped_profile_leaves_the_walk_to_jemalloc, prepare,
+                                        clean),
+        cmocka_unit_test_setup_teardown(a_walk_of_the_programs_own_stays, prepare, clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

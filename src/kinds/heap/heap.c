@@ -216,11 +216,14 @@ static bool forget_stale(uintptr_t address)
     return record != 0;
 }
 
-bool pp_heap_record_by(uintptr_t address, uint64_t size, uint64_t rate, const pp_caller *caller,
-                       pp_heap_block_finder *find)
+void pp_heap_count_whole_stack(void)
+{
+    __atomic_add_fetch(&sampler.facts.stops.count[PP_STOP_END], 1, __ATOMIC_RELAXED);
+}
+
+bool pp_heap_record_block(uintptr_t address, uint64_t size, uint64_t rate, pp_heap_block block)
 {
     int saved_errno = errno;
-    pp_heap_block block = pp_heap_find_block(0, size, rate, caller, find);
     bool was_there = forget_stale(address);
     if (block == 0) {
         pp_heap_lose(size, rate);
@@ -242,7 +245,8 @@ bool pp_heap_record_by(uintptr_t address, uint64_t size, uint64_t rate, const pp
 
 void pp_heap_record(uintptr_t address, uint64_t size, uint64_t rate, const pp_caller *caller)
 {
-    pp_heap_record_by(address, size, rate, caller, pp_heap_block_find);
+    pp_heap_record_block(address, size, rate,
+                         pp_heap_find_block(0, size, rate, caller, pp_heap_block_find));
 }
 
 uint64_t pp_heap_detach(uintptr_t address)

@@ -73,9 +73,12 @@ pp_heap_block pp_heap_find_block(uintptr_t kind, uint64_t size, uint64_t rate,
                                  const pp_caller *caller, pp_heap_block_finder *find);
 void pp_heap_lose(uint64_t size, uint64_t rate);
 
-/* pp_heap_record() with another `find`. True if the address had a record, which is gone. */
-bool pp_heap_record_by(uintptr_t address, uint64_t size, uint64_t rate, const pp_caller *caller,
-                       pp_heap_block_finder *find);
+/* The rest of pp_heap_record(), for a block that is found (0: the sample is lost). True if the
+ * address had a record, which is gone. */
+bool pp_heap_record_block(uintptr_t address, uint64_t size, uint64_t rate, pp_heap_block block);
+
+/* For a sample whose whole stack was found elsewhere; pp_heap_find_block() counts by itself. */
+void pp_heap_count_whole_stack(void);
 
 /*
  * Removes the record of a block that the program is about to free or resize, and returns it. 0 if

@@ -69,7 +69,7 @@ static bool ends_with(const char *name, const char *end)
     return length >= size && memcmp(name + length - size, end, size) == 0;
 }
 
-typedef enum role { OTHER, ALLOCATES, AS_MALLOC, AS_REALLOC, AS_NEW, MAPS } role;
+typedef enum role { OTHER, ALLOCATES, AS_MALLOC, AS_REALLOC, AS_NEW, MAPS, WALKS } role;
 
 /*
  * What the function does, by its name. Those that malloc and its kin may jump to have names of
@@ -82,11 +82,12 @@ static role role_of(const char *name)
     if (pp_symbol_is_allocator(rest != NULL ? rest : name, false)) {
         return ALLOCATES;
     }
-    return strstr(name, "fallbackNewImpl") != NULL ? AS_NEW
-           : ends_with(name, "malloc_default")     ? AS_MALLOC
-           : ends_with(name, "do_rallocx")         ? AS_REALLOC
-           : ends_with(name, "pages_map")          ? MAPS
-                                                   : OTHER;
+    return strstr(name, "fallbackNewImpl") != NULL  ? AS_NEW
+           : ends_with(name, "malloc_default")      ? AS_MALLOC
+           : ends_with(name, "do_rallocx")          ? AS_REALLOC
+           : ends_with(name, "pages_map")           ? MAPS
+           : ends_with(name, "prof_backtrace_impl") ? WALKS
+                                                    : OTHER;
 }
 
 /* ---- one file ---- */
@@ -122,7 +123,9 @@ static void look_for_functions(const char *name, uintptr_t start, uint64_t size,
             r->shown[i] = start;
         }
     }
-    if (what != OTHER && size > 0 && r->to->count < PP_JEMALLOC_FUNCTIONS) {
+    if (what == WALKS) {
+        r->to->walk = start;
+    } else if (what != OTHER && size > 0 && r->to->count < PP_JEMALLOC_FUNCTIONS) {
         r->to->function[r->to->count++] =
             (pp_jemalloc_function){.start = start,
                                    .limit = start + size,

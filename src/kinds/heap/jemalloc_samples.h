@@ -2,13 +2,17 @@
  *
  * jemalloc_samples.h: samples that jemalloc takes itself, by the hooks of its profiler.
  *
- *   malloc of jemalloc --> its countdown used up? --> experimental.hooks.prof_sample       --> us
+ *   malloc of jemalloc --> its countdown used up? --> experimental.hooks.prof_backtrace    --> us
+ *                                                     experimental.hooks.prof_sample       --> us
  *   free of jemalloc   --> was the block sampled? --> experimental.hooks.prof_sample_free  --> us
  *
  * jemalloc counts the bytes of each thread anyway while its profiler is active. Its samples follow
  * the same law as ours (docs/SAMPLING.md), with its own mean number of bytes, and sizes that are
  * rounded up to its size classes. So its calls need no entries of ours, and calls are seen that no
  * symbol table leads to us. jemalloc_find.c finds it and sets the hooks.
+ *
+ * The first of these hooks walks the stack for both, which takes a part of the time that jemalloc's
+ * own walk takes. Then the second has it as an argument.
  *
  * jemalloc calls a hook on the thread that allocates or frees, without a lock, and takes no sample
  * of what the hook itself allocates. For a block that realloc resizes it reports first the new
@@ -44,6 +48,7 @@ enum { PP_JEMALLOC_FUNCTIONS = 48 };
 typedef struct pp_jemalloc {
     pp_mallctl *ask;
     uintptr_t start, limit; /* of its library; both 0 if it is a part of the program */
+    uintptr_t walk;         /* its own walk of the stack; 0: not known */
     size_t count;
     pp_jemalloc_function function[PP_JEMALLOC_FUNCTIONS];
 } pp_jemalloc;

@@ -8,7 +8,7 @@
  * Allocates 1000 blocks of 100 bytes in keep(), whose size class is 112, and 1000 of 200 bytes in
  * pass(), which are freed; 10 blocks of those in keep() become ones of 3000 bytes, in place for
  * those with even numbers, of the class 3072. Then makes the profiler active, if it is not off, and
- * calls keep() again.
+ * calls keep() again. Prints how often its own walk of the stack was called.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -22,10 +22,13 @@
 #define NAME(name) _rjem_##name
 #endif
 
-enum { BLOCKS = 1000, RESIZED = 10, ROOM = 64 << 20, PAGE = 4096 };
+enum { BLOCKS = 1000, RESIZED = 10, ROOM = 64 << 20, PAGE = 4096, STACK = 128 };
 
 typedef void sample_hook(const void *, size_t, void **, unsigned, size_t);
 typedef void free_hook(const void *, size_t);
+typedef void walk_hook(void **, unsigned *, unsigned);
+
+static void prof_backtrace_impl(void **stack, unsigned *depth, unsigned room);
 
 static struct {
     const char *version;
@@ -33,7 +36,9 @@ static struct {
     size_t lg_sample;
     sample_hook *sample;
     free_hook *freed;
-} own;
+    walk_hook *walk;
+    unsigned walks;
+} own = {.walk = prof_backtrace_impl};
 
 int NAME(mallctl)(const char *name, void *old, size_t *old_size, void *new, size_t new_size);
 void *NAME(mallocx)(size_t size, int flags);
@@ -67,6 +72,7 @@ int NAME(mallctl)(const char *name, void *old, size_t *old_size, void *new, size
                 {"opt.prof", &own.opt_prof, sizeof(bool)},
                 {"prof.active", &own.prof_active, sizeof(bool)},
                 {"prof.lg_sample", &own.lg_sample, sizeof(size_t)},
+                {"experimental.hooks.prof_backtrace", &own.walk, sizeof own.walk},
                 {"experimental.hooks.prof_sample", &own.sample, sizeof own.sample},
                 {"experimental.hooks.prof_sample_free", &own.freed, sizeof own.freed}};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
@@ -112,11 +118,27 @@ static void *give_out(size_t size)
     return block;
 }
 
+static void prof_backtrace_impl(void **stack, unsigned *depth, unsigned room)
+{
+    own.walks++;
+    *depth = room > 0;
+    stack[0] = NULL;
+}
+
+/* The real one is called before the block exists. */
+__attribute__((noinline)) static unsigned prof_backtrace(void **stack)
+{
+    unsigned depth = 0;
+    own.walk(stack, &depth, STACK);
+    return depth;
+}
+
 __attribute__((noinline)) static void prof_malloc_sample_object(void *block, size_t size)
 {
     if (own.prof_active && own.sample != NULL) {
-        void *stack[1] = {NULL};
-        own.sample(block, size, stack, 0, class_of(size));
+        void *stack[STACK];
+        unsigned depth = prof_backtrace(stack);
+        own.sample(block, size, stack, depth, class_of(size));
     }
     __asm__ volatile("");
 }
@@ -193,5 +215,6 @@ int main(void)
     resize();
     own.prof_active = own.opt_prof;
     keep();
+    printf("%u\n", own.walks);
     return 0;
 }
