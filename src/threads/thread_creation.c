@@ -16,6 +16,7 @@
 #include "threads/thread_table.h"
 #include "unwind/callers.h"
 #include "unwind/own_frames.h"
+#include "unwind/stack_memory.h"
 
 #include "pprof.h"
 
@@ -73,7 +74,8 @@ void pp_thread_creation_begin(uintptr_t entry, const pp_thread_creation *creatio
                                                    .creator = creation->creator,
                                                    .entry = entry,
                                                    .creation = creation->stack,
-                                                   .place = pp_labels_place()});
+                                                   .place = pp_labels_place(),
+                                                   .stack = pp_stack_limit()});
 }
 
 void pp_thread_creation_end(void)

@@ -107,6 +107,7 @@ pp_thread_record *pp_thread_table_add(const pp_thread_record *content)
     SHOW(r->entry, content->entry);
     SHOW(r->creation, content->creation);
     SHOW(r->place, content->place);
+    SHOW(r->stack, content->stack);
     show_record(r);
     return r;
 }
@@ -196,7 +197,8 @@ static bool copy_record(const pp_thread_record *r, pp_thread_record *copy)
                                .ours = SEE(r->ours),
                                .entry = SEE(r->entry),
                                .creation = SEE(r->creation),
-                               .place = SEE(r->place)};
+                               .place = SEE(r->place),
+                               .stack = SEE(r->stack)};
     return SEE(r->serial) == serial;
 }
 

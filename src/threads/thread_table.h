@@ -36,6 +36,7 @@ typedef struct pp_thread_record {
     uintptr_t entry;                /* start routine; 0 = not known */
     const pp_stack_entry *creation; /* where it was created; NULL = not known */
     const void *place;              /* of the labels, in the thread's own memory */
+    uintptr_t stack;                /* its lower end; 0 = not known */
 } pp_thread_record;
 
 /* Keeps a copy of `content` for a thread; NULL if there is no room. */

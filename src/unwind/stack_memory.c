@@ -39,6 +39,11 @@ uintptr_t pp_stack_room(uintptr_t sp)
     return sp >= own.limit && sp < own.top ? sp - own.limit : 0;
 }
 
+uintptr_t pp_stack_limit(void)
+{
+    return own.top != 0 ? own.limit : 0;
+}
+
 static void show(pp_stack_window *window, uintptr_t lo, uintptr_t hi)
 {
     uintptr_t lowest = lo + PP_PACKED_WORDS_BELOW_CFA * WORD;

@@ -65,6 +65,9 @@ void pp_stack_declare(uintptr_t limit, uintptr_t top);
  * or its bounds are not known. */
 uintptr_t pp_stack_room(uintptr_t sp);
 
+/* The lower end of the calling thread's own stack; 0: not known. */
+uintptr_t pp_stack_limit(void);
+
 /* Opens a window on the stack that the caller runs on; or, if the walk begins at an `sp` on the
  * thread's own stack and that is another one, on that, from `sp` on. `copy` needs no
  * initialisation. */

@@ -5,7 +5,7 @@
 # sizes, and nothing that is kept in any place where a pointer may be.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
-need go timeout
+need go timeout cc
 
 # A line for each sample: objects, bytes, and the names of its stack.
 samples() { # RAW
@@ -71,6 +71,54 @@ live threads 0 4
 comments live.pb.gz.raw | grep -q 'registers of waiting threads may refer to them' || fail "$(comments live.pb.gz.raw)"
 expect_at_least "blocks of lost_blocks" 490 "$(weight_with live.pb.gz.raw lost_blocks)"
 expect_equal "blocks of lost_by_call" 20 "$(weight_with live.pb.gz.raw lost_by_call)"
+
+live side-by-side 0 4
+
+# Programs that use memory of the allocator's that is in no block: the program break between its blocks, and what a block has
+# beyond its size.
+cat >kept.c <<'C'
+#define _GNU_SOURCE
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+enum { COUNT = 50 };
+static void **kept[COUNT];
+__attribute__((noinline)) void *kept_by_memory(void) { return malloc(100); }
+__attribute__((noinline)) void *lost_by_all(void) { return malloc(100); }
+__attribute__((noinline)) void keep(int i)
+{
+#ifdef IN_BREAK
+    kept[i] = i > 0 ? kept[0] : sbrk(COUNT * sizeof(void *));
+    kept[0][i] = kept_by_memory();
+#else
+    kept[i] = malloc(8);
+    size_t last = malloc_usable_size(kept[i]) / sizeof(void *) - 1;
+    kept[i][last] = last > 0 ? kept_by_memory() : NULL;
+#endif
+}
+int main(void)
+{
+    static char buffer[1024];
+    setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
+    for (int i = 0; i < COUNT; i++) {
+        keep(i);
+        lost_by_all();
+    }
+    volatile char below[16384];
+    memset((char *)below, 0, sizeof below);
+    printf("kept kept_by_memory\nlost lost_by_all %d %d\n", COUNT, COUNT * 100);
+    return 0;
+}
+C
+for way in IN_BREAK IN_SLACK; do
+    ! is_musl "$library" || [ $way != IN_BREAK ] || continue # its sbrk gives nothing
+    cc -w -O1 -fno-builtin -fno-inline -D$way -o kept kept.c
+    preload "leak:1,file=$work/kept.pb.gz" ./kept >kept.said
+    raw kept.pb.gz
+    compare kept.said kept.pb.gz.raw 95
+done
 
 # By cpprof, also of a program that allocates too little for the usual rate, and that loses nothing.
 "$BUILD/bin/cpprof" record -e leak:1 -o recorded.pb.gz -- "$victims/leaks" >recorded.said 2>recorded.err ||

@@ -218,6 +218,48 @@ static void free_memory_does_not_count(void **state)
     end(&s);
 }
 
+/* Where others have memory at the program break, too, none of it is free memory for sure. */
+static void memory_of_others_at_the_break_counts(void **state)
+{
+    (void)state;
+    for (unsigned shares = 0; shares < 2; shares++) {
+        scene s = {.count = 0};
+        add(&s, somewhere + 64, 64, 0x3000);
+        begin(&s);
+        s.blocks.complete = true;
+        s.blocks.break_start = somewhere;
+        s.blocks.break_limit = somewhere + 3 * 4096;
+        s.blocks.shares_break = shares;
+        look(&s, somewhere + 1024, somewhere + 64);
+        look(&s, somewhere + 2 * 4096, somewhere + 64);
+        pp_leak_blocks_end(&s.blocks);
+        assert_int_equal(s.blocks.candidates, !shares);
+        end(&s);
+    }
+}
+
+/* A word that is just after a block is of the block, if the program uses such memory: it counts if the block does. */
+static void words_after_a_block_are_of_it_where_they_are_used(void **state)
+{
+    (void)state;
+    for (unsigned way = 0; way < 4; way++) {
+        scene s = {.count = 0};
+        add(&s, somewhere + 64, 40, 0x3000);
+        add(&s, somewhere + 256, 40, 0x3000);
+        begin(&s);
+        s.blocks.complete = true;
+        s.blocks.uses_slack = way & 1;
+        look(&s, somewhere + 64 + 40, somewhere + 256);
+        look(&s, somewhere + 64 + 40 + 80, somewhere + 256); /* too far */
+        if (way & 2) {
+            look(&s, outside, somewhere + 64);
+        }
+        pp_leak_blocks_end(&s.blocks);
+        assert_int_equal(s.blocks.candidates, way == 3 ? 0 : way == 2 ? 1 : 2);
+        end(&s);
+    }
+}
+
 /* Of a place that has lost no more structures than there are threads, each may be in a register. */
 static void threads_are_in_doubt(void **state)
 {
@@ -387,6 +429,8 @@ int main(void)
         cmocka_unit_test(an_address_is_of_one_block),
         cmocka_unit_test(edges_are_followed),
         cmocka_unit_test(free_memory_does_not_count),
+        cmocka_unit_test(memory_of_others_at_the_break_counts),
+        cmocka_unit_test(words_after_a_block_are_of_it_where_they_are_used),
         cmocka_unit_test(threads_are_in_doubt),
         cmocka_unit_test(threads_that_run_are_in_doubt),
         cmocka_unit_test(blocks_are_in_two_places),

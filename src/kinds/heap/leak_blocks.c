@@ -29,7 +29,10 @@ enum {
     PAGES = 1 << (GIB_SHIFT - PAGE_SHIFT),
     EDGE_SHIFT = 16,
     EDGES = 1 << EDGE_SHIFT, /* allocated at once */
-    EDGE_PARTS = 1 << (32 - EDGE_SHIFT)
+    EDGE_PARTS = 1 << (32 - EDGE_SHIFT),
+    SLACK_SHARE =
+        4, /* a block has at most a part in so many more than was asked for, in jemalloc's classes of sizes; */
+    SLACK_LEAST = 64 /* or so much: glibc has no smaller rest than 32 bytes */
 };
 
 #define NONE UINT32_MAX
@@ -286,6 +289,14 @@ static uint32_t find_target(pp_leak_blocks *blocks, uintptr_t address)
     return index;
 }
 
+/* Whether the address is just after the block, where a program that asks for its size may write. */
+static bool has_in_slack(const pp_leak_blocks *blocks, uint32_t index, uintptr_t address)
+{
+    const pp_leak_block *block = &blocks->list[index];
+    return blocks->complete && blocks->uses_slack &&
+           address - block->start < block->size + block->size / SLACK_SHARE + SLACK_LEAST;
+}
+
 /* The block that has the address; NONE: none. Words are looked at in the order of their addresses,
  * mostly: so the search goes on from the last block. */
 static uint32_t find_holder(pp_leak_blocks *blocks, uintptr_t address)
@@ -296,8 +307,11 @@ static uint32_t find_holder(pp_leak_blocks *blocks, uintptr_t address)
     }
     at = at < blocks->count && start_of(blocks, at) <= address ? last_start(blocks, at, address)
                                                                : find_start(blocks, address);
-    if (!has_address(blocks, at, address) || has_end(blocks, at, address)) {
+    if (at == NONE) {
         return NONE;
+    }
+    if (!has_address(blocks, at, address) || has_end(blocks, at, address)) {
+        return has_in_slack(blocks, at, address) ? at : NONE;
     }
     remember(blocks, at, &blocks->holder);
     return at;
@@ -309,9 +323,11 @@ static bool is_free_memory(const pp_leak_blocks *blocks, uintptr_t address)
     if (!blocks->complete) {
         return false;
     }
+    if (address - blocks->break_start < blocks->break_limit - blocks->break_start) {
+        return !blocks->shares_break;
+    }
     const struct pp_leak_pages *pages = pages_of(blocks, address);
-    return address - blocks->break_start < blocks->break_limit - blocks->break_start ||
-           (pages != NULL && pages->first[page_in_gib(address)] != 0);
+    return pages != NULL && pages->first[page_in_gib(address)] != 0;
 }
 
 /* ---- marking ---- */

@@ -15,16 +15,20 @@
 #include "kinds/heap/leak_stacks.h"
 #include "kinds/heap/live_table.h"
 #include "modules/code_query.h"
+#include "modules/libc.h"
 #include "modules/own_code.h"
 #include "sys/apart.h"
 #include "sys/beside.h"
 #include "sys/clock.h"
+#include "sys/loaded_symbols.h"
 #include "sys/lock.h"
 #include "sys/own_threads.h"
 #include "sys/safe_read.h"
 #include "sys/tasks.h"
+#include "unwind/in_handler.h"
 
 #include <errno.h>
+#include <link.h>
 #include <string.h>
 
 enum {
@@ -84,6 +88,67 @@ static void hide_own(pp_leak_memory *memory, const pp_leaks *leaks, const pp_are
     for (uint32_t i = 0; pp_live_table_memory(i, &start, &bytes); i++) {
         pp_leak_memory_hide(memory, start, start + bytes);
     }
+}
+
+/* ---- what programs do with the allocator's memory ---- */
+
+static const char *const break_names[] = {"sbrk", "brk", NULL};
+static const char *const size_names[] = {"malloc_usable_size",
+                                         "sallocx",
+                                         "nallocx",
+                                         "mi_usable_size",
+                                         "mi_malloc_usable_size",
+                                         "mi_good_size",
+                                         "tc_malloc_size",
+                                         "tc_nallocx",
+                                         NULL};
+
+static bool needs_any(const pp_loaded_symbols *symbols, const char *const *names)
+{
+    bool needs = false;
+    for (; *names != NULL && !needs; names++) {
+        needs = pp_loaded_symbols_needs(symbols, *names);
+    }
+    return needs;
+}
+
+static bool is_static(const pp_loaded_symbols *symbols)
+{
+    const ElfW(Dyn) *d = symbols->dynamic;
+    while (d != NULL && d->d_tag != DT_NULL && d->d_tag != DT_NEEDED) {
+        d++;
+    }
+    return d == NULL || d->d_tag == DT_NULL;
+}
+
+typedef struct objects {
+    unsigned seen;
+    bool any_moves_break, any_asks_size;
+} objects;
+
+/* The first object is the program. */
+static int look_at_object(struct dl_phdr_info *info, size_t size, void *context)
+{
+    objects *o = context;
+    pp_loaded_symbols symbols;
+    (void)size;
+    pp_loaded_symbols_read(&symbols, pp_loaded_dynamic(info), info->dlpi_addr);
+    bool unknown = o->seen++ == 0 && is_static(&symbols);
+    o->any_moves_break |= unknown || needs_any(&symbols, break_names);
+    o->any_asks_size |= unknown || needs_any(&symbols, size_names);
+    return 0;
+}
+
+/* What loaded objects refer to says it. The handler of a fatal signal may not list them. */
+static void look_at_objects(pp_leak_blocks *blocks)
+{
+    objects o = {.any_moves_break = pp_in_handler()};
+    o.any_asks_size = o.any_moves_break;
+    if (!o.any_asks_size) {
+        pp_libc_each_object(look_at_object, &o);
+    }
+    blocks->shares_break = o.any_moves_break;
+    blocks->uses_slack = o.any_asks_size;
 }
 
 /* ---- one pass ---- */
@@ -275,6 +340,9 @@ static int search_on(search *s)
     pp_leaks *leaks = s->leaks;
     int error = pp_leak_blocks_read(&leaks->blocks, s->arena);
     leaks->blocks.complete = s->alone && pp_heap_has_all();
+    if (leaks->blocks.complete) {
+        look_at_objects(&leaks->blocks);
+    }
     unsigned quiet = 0; /* passes, the last ones */
     while (error == 0 && leaks->blocks.candidates > 0 && wants_pass(s, quiet)) {
         uint32_t before = leaks->blocks.candidates;

@@ -11,6 +11,7 @@
 #include "sys/task_state.h"
 #include "sys/tasks.h"
 #include "threads/thread_table.h"
+#include "unwind/stack_memory.h"
 
 #include <errno.h>
 
@@ -19,26 +20,48 @@ enum {
     ENTRIES_BYTES = 1024
 };
 
-/* Where the unused part of a thread's stack begins; 0: not sure. `variable`: in the thread's own
- * memory, 0: not known. */
-static uintptr_t stack_start(const pp_leak_memory *memory, uintptr_t sp, uintptr_t variable)
+static bool is_main_stack(const pp_leak_range *range)
 {
-    const pp_leak_range *range = pp_leak_memory_find(memory, sp);
-    if (range == NULL) {
-        return 0;
-    }
-    bool own = range->guarded && variable > sp && variable < range->at.limit;
-    return range->main_stack || own ? range->at.start : 0;
+    return range != NULL && range->main_stack;
 }
 
-static uintptr_t variable_of(const pp_thread_record *records, size_t count, int tid)
+/* Where the unused part of the calling thread's stack begins; 0: not sure. A thread of the library in a process that was
+ * attached to has a stack of libc's, in a mapping of its own. */
+static uintptr_t own_start(const pp_leak_memory *memory, uintptr_t sp)
 {
+    const pp_leak_range *range = pp_leak_memory_find(memory, sp);
+    uintptr_t room = pp_stack_room(sp);
+    uintptr_t variable = (uintptr_t)&pp_thread_marks;
+    if (range == NULL || is_main_stack(range) || room != 0) {
+        return is_main_stack(range) ? range->at.start : sp - room;
+    }
+    bool own =
+        range->guarded && pp_stack_limit() == 0 && variable > sp && variable < range->at.limit;
+    return own ? range->at.start : 0;
+}
+
+/* The newest record of the id; NULL: there is none. */
+static const pp_thread_record *record_of(const pp_thread_record *records, size_t count, int tid)
+{
+    const pp_thread_record *newest = NULL;
     for (size_t i = 0; i < count; i++) {
-        if (records[i].tid == tid) {
-            return (uintptr_t)records[i].place;
+        if (records[i].tid == tid && (newest == NULL || records[i].serial > newest->serial)) {
+            newest = &records[i];
         }
     }
-    return 0;
+    return newest;
+}
+
+/* The same of another thread. Its stack may be a part of a mapping: what is below is not the thread's. A thread
+ * on another stack than its own has its variables elsewhere. */
+static uintptr_t other_start(const pp_leak_memory *memory, uintptr_t sp, const pp_thread_record *r)
+{
+    const pp_leak_range *range = pp_leak_memory_find(memory, sp);
+    if (is_main_stack(range)) {
+        return range->at.start;
+    }
+    bool own = r != NULL && r->stack != 0 && r->stack <= sp && (uintptr_t)r->place > sp;
+    return own ? r->stack : 0;
 }
 
 /* A buffer that a call fills may be in no memory. */
@@ -69,7 +92,7 @@ static void look_at(int tid, void *context)
     }
     add_arguments(l->stacks, &place);
     uintptr_t sp = place.sp - RED_ZONE;
-    uintptr_t start = stack_start(l->memory, sp, variable_of(l->records, l->record_count, tid));
+    uintptr_t start = other_start(l->memory, sp, record_of(l->records, l->record_count, tid));
     if (start != 0) {
         l->stacks->rests[l->stacks->rest_count++] = (pp_leak_rest){{start, sp}, tid, clock_ns};
         pp_leak_memory_hide(l->memory, start, sp);
@@ -90,7 +113,7 @@ int pp_leak_stacks_read(pp_leak_stacks *stacks, uintptr_t sp, bool alone, pp_lea
                         pp_arena *arena)
 {
     *stacks = (pp_leak_stacks){0};
-    uintptr_t own = stack_start(memory, sp, (uintptr_t)&pp_thread_marks);
+    uintptr_t own = own_start(memory, sp);
     pp_leak_memory_hide(memory, own != 0 ? own : sp, sp);
     if (alone) {
         return 0;

@@ -14,6 +14,7 @@
 #include "bare_call.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -316,20 +317,38 @@ static void *work(void *unused)
     return unused;
 }
 
+enum { THREADS = 4, STACK_BYTES = 256 * 1024 };
+
+/* `side_by_side`: their stacks are one mapping, above a guard. */
+static void run_threads(bool side_by_side)
+{
+    pthread_t threads[THREADS];
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    char *stacks = mmap(NULL, (THREADS + 1) * STACK_BYTES, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stacks == MAP_FAILED || mprotect(stacks, STACK_BYTES, PROT_NONE) != 0) {
+        abort();
+    }
+    for (int i = 0; i < THREADS; i++) {
+        if (side_by_side) {
+            pthread_attr_setstack(&attributes, stacks + (i + 1) * STACK_BYTES, STACK_BYTES);
+        }
+        pthread_create(&threads[i], &attributes, work, NULL);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "";
     void *on_stack[COUNT];
     static char buffer[4096];
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
-    if (strcmp(mode, "threads") == 0) {
-        pthread_t threads[4];
-        for (int i = 0; i < 4; i++) {
-            pthread_create(&threads[i], NULL, work, NULL);
-        }
-        for (int i = 0; i < 4; i++) {
-            pthread_join(threads[i], NULL);
-        }
+    if (strcmp(mode, "threads") == 0 || strcmp(mode, "side-by-side") == 0) {
+        run_threads(mode[0] == 's');
         return 0;
     }
     everything();
