@@ -74,6 +74,39 @@ for wait in wall_reader:io wall_locker:lock wall_sleeper:sleep; do
     done
 done
 
+# A thread in each of many calls.
+preload "wall,file=$work/states.pb.gz" "$victims/wall" states 1500 >states.said 2>states.err
+[ ! -s states.err ] || fail "calls: $(cat states.err)"
+raw states.pb.gz
+for function in io_read io_write io_preadv2 io_vmsplice net_read net_recv poll_poll poll_epoll sleep_nanosleep child_waitpid \
+    child_vfork lock_mutex other_pause; do
+    expect_at_least "wall_in_$function, in this state" 1000000 "$(wall_us states.pb.gz.raw "wall_in_$function" "${function%%_*}")"
+    for other in io lock sleep net poll child page other; do
+        [ "$other" = "${function%%_*}" ] ||
+            expect_equal "wall_in_$function in state $other" 0 "$(wall_us states.pb.gz.raw "wall_in_$function" "$other")"
+    done
+done
+
+# A stop and what continues it make some calls begin again, by a call that says nothing of them. The library's thread has
+# looked at all before.
+env LD_PRELOAD="$library" LIBPPROF="wall,file=$work/stopped.pb.gz" "$victims/wall" states 4000 >stopped.said 2>&1 &
+process=$!
+started="$started $process"
+has_looked() {
+    [ "$(cat "/proc/$process"/task/*/syscall 2>/dev/null | grep -c '^[0-9]')" -ge 15 ] &&
+        [ "$(cat $(grep -l '^libpprof' "/proc/$process"/task/*/comm | sed 's/comm$/status/') |
+            sed -n 's/^voluntary_ctxt_switches:\t//p')" -gt 20 ]
+}
+wait_until has_looked
+kill -STOP $process
+kill -CONT $process
+ends_with 0 $process
+raw stopped.pb.gz
+for function in poll_poll sleep_nanosleep; do
+    expect_at_least "wall_in_$function, in this state" 2000000 "$(wall_us stopped.pb.gz.raw "wall_in_$function" "${function%%_*}")"
+    expect_equal "wall_in_$function in state other" 0 "$(wall_us stopped.pb.gz.raw "wall_in_$function" other)"
+done
+
 # More threads than processors: what does not run is preempted, on the functions that wanted to run.
 run crowd 24 2000 4000
 expect_all crowd wall_worker

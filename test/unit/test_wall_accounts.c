@@ -52,6 +52,39 @@ static void see_asleep(uint64_t now_ns, int64_t cpu_ns)
     pp_wall_see(&sight);
 }
 
+static void add_asleep(const pp_stack_entry *entry, void *sum)
+{
+    *(uint64_t *)sum += entry->pc[0] == 1 + PP_WALL_SLEEP ? entry->count : 0;
+}
+
+/* A stop and what continues the process make a wait one of another call, of which the kernel does not say what it was. */
+static void a_call_that_begins_again_is_the_same_if_its_stack_is(void **state)
+{
+    (void)state;
+    uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    uint64_t asleep = 0;
+    see_asleep(now_ns, 1000);
+    pp_wall_sight again = {.tid = pp_task_self(),
+                           .now_ns = now_ns + second_ns,
+                           .cpu_ns = 2000,
+                           .delay_ns = -1,
+                           .state = PP_WALL_RUNNING};
+    pp_wall_see(&again);
+    again.state = PP_WALL_OTHER;
+    again.is_restarted = true;
+    again.pc = stack;
+    for (unsigned i = 0; i < 2; i++) {
+        again.depth = 2 - i; /* then it is another stack */
+        again.now_ns += second_ns;
+        again.cpu_ns += 1000;
+        pp_wall_see(&again);
+        again.now_ns += 8 * second_ns;
+        pp_wall_see(&again);
+    }
+    pp_stack_counts_each(pp_wall_settle_all(again.now_ns)->counts, add_asleep, &asleep);
+    assert_in_range(asleep, 8 * second_ns, 12 * second_ns);
+}
+
 static void end_thread(void)
 {
     pp_wall_sampler.on[PP_THREAD_ENDS]();
@@ -261,6 +294,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_child_of_a_fork_while_the_books_are_closed_has_its_own,
+                                        open_books, close_books),
+        cmocka_unit_test_setup_teardown(a_call_that_begins_again_is_the_same_if_its_stack_is,
                                         open_books, close_books),
         cmocka_unit_test_setup_teardown(few_threads_need_little_memory, open_books, close_books),
         cmocka_unit_test_setup_teardown(a_thread_that_has_ended_is_counted_no_more, open_books,

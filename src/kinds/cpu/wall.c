@@ -90,6 +90,9 @@ static const call_state call_states[] = {
     {"epoll_pwait2", PP_WALL_POLL},
     {"wait4", PP_WALL_CHILD},
     {"waitid", PP_WALL_CHILD},
+    {"vfork", PP_WALL_CHILD}, /* until the child executes a program or ends, as posix_spawn does */
+    {"clone", PP_WALL_CHILD},
+    {"clone3", PP_WALL_CHILD},
     {"read", PP_WALL_IO},
     {"write", PP_WALL_IO},
     {"readv", PP_WALL_IO},
@@ -117,6 +120,34 @@ static const call_state call_states[] = {
     {"io_getevents", PP_WALL_IO},
     {"io_uring_enter", PP_WALL_IO},
     {"ioctl", PP_WALL_IO},
+    {"readahead", PP_WALL_IO},
+    {"fadvise64", PP_WALL_IO},
+    {"fallocate", PP_WALL_IO},
+    {"ftruncate", PP_WALL_IO},
+    {"truncate", PP_WALL_IO},
+    {"getdents64", PP_WALL_IO},
+    {"statx", PP_WALL_IO},
+    {"newfstatat", PP_WALL_IO},
+    {"fstat", PP_WALL_IO},
+    {"faccessat", PP_WALL_IO},
+    {"faccessat2", PP_WALL_IO},
+    {"readlinkat", PP_WALL_IO},
+    {"unlinkat", PP_WALL_IO},
+    {"mkdirat", PP_WALL_IO},
+    {"renameat", PP_WALL_IO},
+    {"renameat2", PP_WALL_IO},
+    {"linkat", PP_WALL_IO},
+    {"symlinkat", PP_WALL_IO},
+    {"stat", PP_WALL_IO},
+    {"lstat", PP_WALL_IO},
+    {"access", PP_WALL_IO},
+    {"readlink", PP_WALL_IO},
+    {"unlink", PP_WALL_IO},
+    {"mkdir", PP_WALL_IO},
+    {"rmdir", PP_WALL_IO},
+    {"rename", PP_WALL_IO},
+    {"link", PP_WALL_IO},
+    {"symlink", PP_WALL_IO},
 };
 
 /* Whether the call reads or writes a descriptor that may be a socket. */
@@ -137,6 +168,14 @@ static pp_wall_state state_in_call(int folder, int tid, const pp_task_place *pla
         }
     }
     return PP_WALL_OTHER;
+}
+
+/* After a signal without a handler, as of a stop and what continues it, the kernel starts some calls again by this one. */
+static bool is_restarted(const pp_thread_row *row)
+{
+    const char *name =
+        row->state == PP_THREAD_WAITS_IN_CALL ? pp_task_call_name(row->place.call) : NULL;
+    return name != NULL && strcmp(name, "restart_syscall") == 0;
 }
 
 static pp_wall_state state_of(int folder, const pp_thread_row *row)
@@ -166,6 +205,7 @@ static void see_row(const pp_threads_wish *wish, const pp_thread_row *row, uint6
                                .cpu_ns = cpu_ns,
                                .delay_ns = pp_task_delay_ns(wish->files, *wish->folder, row->tid),
                                .state = state_of(*wish->folder, row),
+                               .is_restarted = is_restarted(row),
                                .pc = row->pc,
                                .depth = row->depth,
                                .labels = row->labels};

@@ -72,12 +72,13 @@ typedef struct tally {
 } tally;
 
 typedef struct account {
-    int tid;           /* 0 = free */
-    uint32_t next;     /* index + 1 of the next account of the chain, or of the free list */
-    bool has_ended;    /* the thread, which the kernel may still have */
-    bool delay_known;  /* delay_ns is that of a sight */
-    bool is_first;     /* sight: the delay is that since the thread was created */
-    place wait;        /* where it was seen at the last sight, if it waited */
+    int tid;          /* 0 = free */
+    uint32_t next;    /* index + 1 of the next account of the chain, or of the free list */
+    bool has_ended;   /* the thread, which the kernel may still have */
+    bool delay_known; /* delay_ns is that of a sight */
+    bool is_first;    /* sight: the delay is that since the thread was created */
+    place wait;       /* where it was seen at the last sight, if it waited */
+    const pp_stack_entry *last_wait;
     uint64_t sight_ns; /* CLOCK_MONOTONIC, of the last sight; or of the begin */
     uint64_t since_ns; /* the amounts are known until then: of the last sight of a wait */
     int64_t since_cpu_ns;
@@ -550,11 +551,23 @@ size_t pp_wall_accounts_count(void)
     return __atomic_load_n(&books.taken, __ATOMIC_RELAXED);
 }
 
+static bool is_at(const pp_stack_entry *entry, const pp_wall_sight *s)
+{
+    return entry != NULL && entry->depth == s->depth + 1 && s->depth > 0 &&
+           memcmp(entry->pc + 1, s->pc, s->depth * sizeof *s->pc) == 0;
+}
+
+static pp_wall_state state_of(const account *a, const pp_wall_sight *s)
+{
+    return s->is_restarted && is_at(a->last_wait, s) ? (pp_wall_state)(a->last_wait->pc[0] - 1)
+                                                     : s->state;
+}
+
 /* Returns the place of a sight, in use, and remembers the thread's name. */
 static place place_seen(account *a, const pp_wall_sight *s, int64_t ns)
 {
     pprof_labels *labels = pp_thread_label_add(s->labels, s->name);
-    place here = place_of(s->state, s->pc, s->depth, labels, ns);
+    place here = place_of(state_of(a, s), s->pc, s->depth, labels, ns);
     pp_labels_unref(labels);
     memcpy(a->name, s->name, sizeof a->name);
     return here;
@@ -564,6 +577,7 @@ static void stay_at(account *a, const place *here)
 {
     pp_label_cell_give(a->wait.cell);
     a->wait = *here;
+    a->last_wait = here->entry != NULL ? here->entry : a->last_wait;
 }
 
 /* The sight stands for half of the time since the one before, which stands for the other half. A thread

@@ -61,6 +61,7 @@ typedef struct pp_wall_sight {
     int64_t cpu_ns;      /* its CPU clock */
     int64_t delay_ns;    /* that it waited for a processor so far; -1: not known */
     pp_wall_state state; /* PP_WALL_RUNNING: no stack */
+    bool is_restarted;   /* of a call without a name: that of the last wait, if the stack is it */
     const uintptr_t *pc; /* return-like, leaf-most first */
     uint32_t depth;
     pprof_labels *labels;

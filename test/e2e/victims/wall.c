@@ -5,16 +5,25 @@
  *   wall THREADS MS WAIT_US   THREADS threads for MS milliseconds; waits take from one to four times
  *                             WAIT_US, and a thread runs half as long as it waits
  *   wall born COUNT           COUNT threads, ten at a time, that run for 3 ms each
+ *   wall states MS            a thread for each call of a list, which waits in it
  *
  * Prints "NAME MICROSECONDS" of each function, by the wall clock, of all threads together; "running",
  * by their CPU clocks; and "all": the time that the threads lived.
  */
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -140,12 +149,121 @@ static void run_all(int count, void *(*routine)(void *))
     free(threads);
 }
 
+/* ---- a thread for each call: the state is the word after wall_in_ ---- */
+
+enum { BYTES = 1 << 20, MOST_CHILDREN = 4 };
+
+static char bytes[BYTES];
+static const struct iovec all = {bytes, BYTES};
+static pid_t children[MOST_CHILDREN];
+static int child_count;
+
+static void note_child(pid_t child)
+{
+    children[__atomic_fetch_add(&child_count, 1, __ATOMIC_RELAXED)] = child;
+}
+
+static pid_t start_child(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        for (;;) {
+            pause();
+        }
+    }
+    note_child(child);
+    return child;
+}
+
+/* The child has this memory until it is killed. */
+static pid_t start_guest(void)
+{
+    pid_t child = vfork();
+    if (child == 0) {
+        const struct timespec long_time = {1000, 0};
+        note_child(getpid());
+        syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &long_time, NULL);
+        _exit(0);
+    }
+    return child;
+}
+
+typedef struct ends {
+    int of_pipe[2], of_socket[2];
+} ends;
+
+static ends open_ends(void)
+{
+    ends e;
+    if (pipe(e.of_pipe) != 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, e.of_socket) != 0) {
+        abort();
+    }
+    return e;
+}
+
+/* vmsplice waits for room only if there is none. */
+static long fill(int fd)
+{
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    while (write(fd, bytes, BYTES) > 0) {
+    }
+    return fcntl(fd, F_SETFL, 0);
+}
+
+#define WAIT_IN(name, call)                                                                        \
+    __attribute__((noinline)) static void *wall_in_##name(void *unused)                            \
+    {                                                                                              \
+        const ends e = open_ends();                                                                \
+        if ((long)(call) == -1) {                                                                  \
+            perror(#name);                                                                         \
+        }                                                                                          \
+        (void)e;                                                                                   \
+        return unused;                                                                             \
+    }
+
+WAIT_IN(io_read, read(e.of_pipe[0], bytes, 1))
+WAIT_IN(io_write, write(e.of_pipe[1], bytes, BYTES))
+WAIT_IN(io_preadv2, syscall(SYS_preadv2, e.of_pipe[0], &all, 1L, -1L, -1L, 0L))
+WAIT_IN(io_vmsplice, fill(e.of_pipe[1]) + vmsplice(e.of_pipe[1], &all, 1, 0))
+WAIT_IN(net_read, read(e.of_socket[0], bytes, 1))
+WAIT_IN(net_recv, recv(e.of_socket[0], bytes, 1, 0))
+WAIT_IN(poll_poll, poll(NULL, 0, 1000000)) /* without an end it would not begin again */
+WAIT_IN(poll_epoll, epoll_wait(epoll_create1(0), &(struct epoll_event){0}, 1, -1))
+WAIT_IN(sleep_nanosleep, nanosleep(&(struct timespec){1000, 0}, NULL))
+WAIT_IN(child_waitpid, waitpid(start_child(), NULL, 0))
+WAIT_IN(child_vfork, start_guest())
+WAIT_IN(lock_mutex, pthread_mutex_lock(&held))
+WAIT_IN(other_pause, pause())
+
+static void wait_in_all(int64_t ns)
+{
+    void *(*const routines[])(void *) = {
+        wall_in_io_read,     wall_in_io_write,      wall_in_io_preadv2,      wall_in_io_vmsplice,
+        wall_in_net_read,    wall_in_net_recv,      wall_in_poll_poll,       wall_in_poll_epoll,
+        wall_in_child_vfork, wall_in_child_waitpid, wall_in_sleep_nanosleep, wall_in_lock_mutex,
+        wall_in_other_pause};
+    pthread_mutex_lock(&held);
+    for (size_t i = 0; i < sizeof routines / sizeof *routines; i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, routines[i], NULL) != 0) {
+            abort();
+        }
+    }
+    wall_sleeper(ns);
+    while (child_count > 0) {
+        kill(children[--child_count], SIGKILL);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "born") == 0) {
         for (int left = atoi(argv[2]); left > 0; left -= 10) {
             run_all(10, wall_born);
         }
+    } else if (argc == 3 && strcmp(argv[1], "states") == 0) {
+        wait_in_all(atoll(argv[2]) * 1000000);
+        return 0;
     } else if (argc == 4) {
         deadline_ns = clock_ns(CLOCK_MONOTONIC) + atoll(argv[2]) * 1000000;
         wait_ns = atoll(argv[3]) * 1000;
