@@ -118,8 +118,9 @@ typedef struct pp_end_file {
     /* Whether the profile would have no samples: `cpprof record` then does without that of a child,
      * which has no time to spare for its end. NULL: write it to see. */
     bool (*is_empty)(void);
-    bool asked;  /* by the user, who may ask for others before the kind starts */
-    bool wanted; /* the kind was started for it, and has not written it yet */
+    const char *needs; /* what says why it could not be made; NULL: the error alone */
+    bool asked;        /* by the user, who may ask for others before the kind starts */
+    bool wanted;       /* the kind was started for it, and has not written it yet */
 } pp_end_file;
 
 /* How the program's calls reach the hooks of a kind. */

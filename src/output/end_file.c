@@ -32,20 +32,44 @@ static struct {
     pp_output output;
 } state;
 
-static void complain(const pp_end_file *file, const char *path, int error)
+typedef struct attempt {
+    const pp_end_file *file;
+    pprof_writer writer;
+    int writer_error;
+    int own_error; /* the profile could not be made, wherever it is to go */
+} attempt;
+
+static void complain(const attempt *a, const char *path, int error)
 {
-    static const char what[] = " profile could not be written to ";
+    const pp_end_file *file = a->file;
     pp_text text = PP_TEXT_INIT;
     pp_text_add(&text, "the ");
     pp_text_add(&text, file->name);
-    pp_text_add(&text, what);
+    pp_text_add(&text, a->own_error != 0 ? " profile" : " profile could not be written to ");
     text.data[text.length] = '\0';
-    pp_log_error(text.data, path, error, "choose another place with file=PATH");
+    if (a->own_error != 0) {
+        pp_log_error(text.data, " could not be made", a->own_error,
+                     a->own_error == -ENOMEM ? NULL : file->needs);
+    } else {
+        pp_log_error(text.data, path, error, "choose another place with file=PATH");
+    }
 }
 
-static int write_by(pprof_writer writer, const void *file)
+static int pass_on(void *of_attempt, const void *data, size_t length)
 {
-    return ((const pp_end_file *)file)->write(writer, 0);
+    attempt *a = of_attempt;
+    a->writer_error = a->writer.write(a->writer.ctx, data, length);
+    return a->writer_error;
+}
+
+static int write_by(pprof_writer writer, const void *of_attempt)
+{
+    attempt *a = *(attempt *const *)of_attempt;
+    a->writer = writer;
+    a->writer_error = 0;
+    int error = a->file->write((pprof_writer){pass_on, a}, 0);
+    a->own_error = a->writer_error == 0 ? error : 0;
+    return error;
 }
 
 static void complain_of_other(const pp_end_file *files)
@@ -71,10 +95,12 @@ static int write_one(pp_end_file *file, uint64_t patience_ns)
 {
     pp_write_signals held;
     pp_write_signals_hold(&held);
-    int error = pp_output_put(&state.output, file->name, patience_ns, write_by, file);
+    attempt a = {.file = file};
+    attempt *const by = &a;
+    int error = pp_output_put(&state.output, file->name, patience_ns, write_by, &by);
     pp_write_signals_release(&held);
-    if (error != 0 && !is_too_late(error)) {
-        complain(file, state.output.path, error);
+    if (error != 0 && (a.own_error != 0 || !is_too_late(error))) {
+        complain(&a, state.output.path, error);
     }
     return error;
 }

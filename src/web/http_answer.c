@@ -7,7 +7,9 @@
  */
 #include "web/http_answer.h"
 
+#include "base/text.h"
 #include "encode/text_stream.h"
+#include "sys/error_text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -130,6 +132,15 @@ static void give_error(giving *g)
     write_piece(g, "\n", 1);
 }
 
+static const char *failure(pprof_http_answer *answer, int error)
+{
+    pp_text text = PP_TEXT_INIT;
+    pp_text_add(&text, "failed to collect profile: ");
+    pp_text_add(&text, pp_error_text(error));
+    const char *copy = pp_arena_text(&answer->arena, text.data, text.length);
+    return copy != NULL ? copy : "failed to collect profile";
+}
+
 int pp_http_answer_give(pprof_http_answer *answer, pprof_http_response *response)
 {
     giving g = {.answer = answer, .response = response};
@@ -140,7 +151,7 @@ int pp_http_answer_give(pprof_http_answer *answer, pprof_http_response *response
     if (error == -ENOTSUP && !g.begun) {
         pp_http_fail(answer, 400, "this profile has no text form");
     } else if (error != 0 && !g.begun) {
-        pp_http_fail(answer, 500, error == -ENOMEM ? "no memory" : "failed to collect profile");
+        pp_http_fail(answer, 500, error == -ENOMEM ? "no memory" : failure(answer, error));
     }
     if (answer->error != NULL && !g.begun) {
         give_error(&g);

@@ -98,9 +98,12 @@ __attribute__((noinline)) void keep(int i)
     kept[i][last] = last > 0 ? kept_by_memory() : NULL;
 #endif
 }
-int main(void)
+int main(int argc, char **argv)
 {
     static char buffer[1024];
+    if (argc > 1 && setuid((uid_t)atoi(argv[1])) != 0) {
+        return 1;
+    }
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     for (int i = 0; i < COUNT; i++) {
         keep(i);
@@ -119,6 +122,13 @@ for way in IN_BREAK IN_SLACK; do
     raw kept.pb.gz
     compare kept.said kept.pb.gz.raw 95
 done
+
+# A process that may not read which of its pages are there says so, and does not ask for another place.
+if [ "$(id -u)" = 0 ]; then
+    "$BUILD/bin/cpprof" record -e leak:1 -o refused.pb.gz -- ./kept 65534 >refused.said 2>refused.err || true
+    expect_contains "a program that has changed its user" refused.err \
+        "the leak profile could not be made: Permission denied; it reads /proc/self/pagemap"
+fi
 
 # By cpprof, also of a program that allocates too little for the usual rate, and that loses nothing.
 "$BUILD/bin/cpprof" record -e leak:1 -o recorded.pb.gz -- "$victims/leaks" >recorded.said 2>recorded.err ||
