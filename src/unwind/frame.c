@@ -166,6 +166,7 @@ PP_COLD_PATH static pp_reason leave_signal_frame(pp_frame *f)
     f->fp = f->full->r[PP_REG_FP];
     f->bx = f->full->r[PP_REG_BX];
     f->exact = true;
+    pp_stack_window_move(&f->window, f->sp);
     return PP_GO_ON;
 }
 

@@ -34,6 +34,11 @@ void pp_stack_declare(uintptr_t limit, uintptr_t top)
     own.top = top;
 }
 
+static bool is_on_own(uintptr_t sp)
+{
+    return sp >= own.limit && sp < own.top && own.top - sp >= WORD;
+}
+
 uintptr_t pp_stack_room(uintptr_t sp)
 {
     return sp >= own.limit && sp < own.top ? sp - own.limit : 0;
@@ -59,9 +64,9 @@ void pp_stack_window_open(pp_stack_window *window, uintptr_t sp, pp_stack_copy *
     copy->lo = copy->hi = 0;
     window->copy = copy;
     window->image = NULL;
-    if (here >= own.limit && here < own.top) {
+    if (is_on_own(here)) {
         show(window, here, own.top);
-    } else if (sp >= own.limit && sp < own.top) {
+    } else if (is_on_own(sp)) {
         show(window, sp, own.top);
     } else {
         show(window, here, (here | (PAGE - 1)) + 1);
@@ -80,11 +85,25 @@ void pp_stack_window_open_other(pp_stack_window *window, const pp_memory *memory
                                 .memory = memory};
 }
 
+static uintptr_t end_of(const pp_stack_window *window)
+{
+    return window->lo + window->span + (WORD - 1);
+}
+
+/* What says `sp` is memory, which need not be a signal frame: so one page is checked. Those above
+ * it are there (pp_stack_declare). The window of a walk of another thread is empty. */
+PP_COLD_PATH void pp_stack_window_move(pp_stack_window *window, uintptr_t sp)
+{
+    if (window->span != 0 && end_of(window) != own.top && is_on_own(sp) && pp_page_readable(sp)) {
+        show(window, sp, own.top);
+    }
+}
+
 /* Grows the window up to `address`, on a stack whose upper end is not known. False if it cannot.
  */
 static bool grow(pp_stack_window *window, uintptr_t address)
 {
-    uintptr_t hi = window->lo + window->span + (WORD - 1);
+    uintptr_t hi = end_of(window);
     uintptr_t wanted = (address | (PAGE - 1)) + 1;
     if (hi == own.top || address < hi || address - hi >= MAX_GROWTH) {
         return false;

@@ -5,7 +5,8 @@
  * A walk may only load from memory that is mapped, and another thread may unmap memory just after a
  * check. Two stacks cannot be unmapped: the one that the walk runs on, from the walk's own frame
  * upwards; and, when a handler runs on an alternate stack, the thread's own stack, from where the
- * signal interrupted it. Such memory is the window, in which words are read in place. The upper end
+ * signal interrupted it. Such memory is the window, in which words are read in place. A walk that
+ * begins in such a handler moves the window to the own stack when it gets there. The upper end
  * of a thread's own stack is known since the thread's start. On any other stack that the walk runs
  * on (a signal stack, a coroutine's) the window grows page by page as the walk gets there, and each
  * page is checked.
@@ -77,6 +78,10 @@ void pp_stack_window_open(pp_stack_window *window, uintptr_t sp, pp_stack_copy *
  * of the thread's process; NULL: this one. */
 void pp_stack_window_open_other(pp_stack_window *window, const pp_memory *memory,
                                 const pp_stack_image *image, pp_stack_copy *copy);
+
+/* The walk has got to a frame that a signal interrupted at `sp`. If that is on the calling thread's
+ * own stack, the window moves there from the stack on which the handler runs. */
+void pp_stack_window_move(pp_stack_window *window, uintptr_t sp);
 
 /* Reads a word outside the window, which grows if it can. False if that is not possible. */
 bool pp_stack_read_beyond(pp_stack_window *window, uintptr_t address, uintptr_t *word);

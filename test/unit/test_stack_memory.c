@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "arch/rule.h"
 #include "unwind/stack_memory.h"
 
 #include <stdbool.h>
@@ -104,7 +105,7 @@ static void own_stack_is_one_window_from_our_frame_to_its_top(void **state)
     assert_in_range(found.opened.lo, lo, hi);
     assert_int_equal(end_of(&found.opened), hi);
     assert_int_equal(found.opened.cfa_hi, hi);
-    assert_int_equal(found.opened.cfa_lo, found.opened.lo + 33 * 8);
+    assert_int_equal(found.opened.cfa_lo, found.opened.lo + PP_PACKED_WORDS_BELOW_CFA * 8);
     assert_int_equal(found.wrong, 0);
     assert_false(found.beyond);
     assert_memory_equal(&found.later, &found.opened, sizeof found.opened); /* nothing was asked */
@@ -157,6 +158,44 @@ static void what_lies_below_our_frame_is_copied(void **state)
     assert_false(found.beyond);
     assert_int_equal(found.later.lo, found.opened.lo);
     assert_int_equal(found.later.span, found.opened.span);
+}
+
+/* ---- the stack that a signal interrupted ---- */
+
+/* Runs on the upper half; the lower one is the thread's own stack. */
+static void look_at_interrupted_stack(void)
+{
+    const uintptr_t top = lo + (PAGES / 2 - 1) * page;
+    const uintptr_t sp = top - 5 * page - 64;
+    pp_stack_copy copy;
+    pp_stack_window window;
+    pp_stack_declare((uintptr_t)memory, top);
+    pp_stack_window_open(&window, 0, &copy);
+    const pp_stack_window opened = window;
+    pp_stack_window_move(&window, lo - 8); /* no memory */
+    pp_stack_window_move(&window, top - 4);
+    pp_stack_window_move(&window, top);
+    found.wrong += memcmp(&window, &opened, sizeof window) != 0;
+    pp_stack_window_move(&window, sp);
+    found.opened = window;
+    for (uintptr_t address = sp; address < top; address += 8)
+        found.wrong += !reads_itself(&window, address);
+    found.later = window;
+    found.beyond = window.lo != sp || end_of(&window) != top;
+    pp_stack_window_move(&window, sp + 64); /* of a further handler on the same stack */
+    found.wrong += memcmp(&window, &found.later, sizeof window) != 0;
+    pp_stack_window_open_other(&window, NULL, NULL, &copy);
+    pp_stack_window_move(&window, sp);
+    found.wrong += window.span != 0;
+}
+
+static void an_interrupted_own_stack_is_read_in_place_like_the_handlers(void **state)
+{
+    (void)state;
+    run_on_pages(look_at_interrupted_stack, hi);
+    assert_int_equal(found.wrong, 0);
+    assert_false(found.beyond);
+    assert_memory_equal(&found.later, &found.opened, sizeof found.opened);
 }
 
 /* ---- others ---- */
@@ -254,6 +293,7 @@ int main(void)
         cmocka_unit_test(own_stack_is_one_window_from_our_frame_to_its_top),
         cmocka_unit_test(an_unknown_stack_grows_by_the_page_up_to_what_is_not_there),
         cmocka_unit_test(what_lies_below_our_frame_is_copied),
+        cmocka_unit_test(an_interrupted_own_stack_is_read_in_place_like_the_handlers),
         cmocka_unit_test(every_word_of_another_stack_is_copied),
         cmocka_unit_test(odd_addresses_elsewhere_are_refused),
         cmocka_unit_test(addresses_without_memory_are_refused),
