@@ -81,9 +81,12 @@ void overflow_in_handler(int number)
 
 static void handle_on_alternate_stack(void (*handler)(int), size_t size)
 {
-    const stack_t alternate = {.ss_sp = map_pages(size, 0), .ss_size = size};
+    const size_t guard = 64 * KIB; /* at least a page */
+    char *memory = map_pages(guard + size, 0);
+    const stack_t alternate = {.ss_sp = memory + guard, .ss_size = size};
     struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
-    /* Below it, as below a stack of libc's, there is a page that faults. */
+    /* Below it, as below a stack of libc's, memory faults; a stack that overflows would go on into that of others. */
+    mprotect(memory, guard, PROT_NONE);
     sigaltstack(&alternate, NULL);
     sigaction(SIGSEGV, &action, NULL);
 }
