@@ -15,14 +15,12 @@
 #include <cmocka.h>
 
 #include "pprof.h"
+#include "kernel.h"
 #include "kinds/contention/contention.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 /* ThreadSanitizer knows no C11 threads, holds signals back, loses its place when a wait is
  * cancelled, and takes a refusal for an error of the caller. */
@@ -38,15 +36,6 @@
 #else
 #define MAY_JOIN_ITSELF true
 #endif
-
-/* Only the kernel says of a robust mutex that the thread which held it has ended. qemu-user does not,
- * and refuses this call, too: without it, a lock there would wait for ever. */
-static inline void need_robust_mutexes(void)
-{
-    void *head;
-    size_t size;
-    assert_return_code(syscall(SYS_get_robust_list, 0, &head, &size), errno);
-}
 
 /* ---- what the tables have gained since a moment ---- */
 

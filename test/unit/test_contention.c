@@ -157,7 +157,7 @@ static void *dies_with_it(void *unused)
 static void a_robust_mutex_says_that_its_owner_died(void **state)
 {
     (void)state;
-    need_robust_mutexes();
+    need_kernel();
     pthread_t thread;
     robust = made(PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ROBUST);
     start(&thread, 1, dies_with_it, NULL);

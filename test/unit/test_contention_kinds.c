@@ -104,7 +104,7 @@ static void *what_timedlock_says(void *unused)
 static void a_mutex_that_is_not_recoverable_says_so_to_everybody(void **state)
 {
     (void)state;
-    need_robust_mutexes();
+    need_kernel();
     for (int protocol = PTHREAD_PRIO_NONE; protocol <= PTHREAD_PRIO_INHERIT; protocol++) {
         make(PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ROBUST, protocol, PTHREAD_PROCESS_PRIVATE);
         pthread_t thread;

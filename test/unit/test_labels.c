@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "kernel.h"
 #include "base/random.h"
 #include "store/labels.h"
 
@@ -309,6 +310,7 @@ static void test_no_room(void **state)
 static void test_no_memory(void **state)
 {
     (void)state;
+    need_kernel();
 #if defined(__SANITIZE_THREAD__)
     skip(); /* it needs memory of its own at any time */
 #endif

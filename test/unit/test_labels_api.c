@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "kernel.h"
 #include "store/labels.h"
 
 #include "pprof.h"
@@ -264,6 +265,7 @@ static void test_c11_threads_inherit(void **state)
 static void test_thread_that_cannot_be_created(void **state)
 {
     (void)state;
+    need_kernel();
     pprof_labels *labels = pprof_labels_new(NULL, PAIRS("k", "creator"), 1);
     pprof_set_thread_labels(labels);
     pthread_attr_t attributes;

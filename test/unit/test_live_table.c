@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "kernel.h"
 #include "base/random.h"
 #include "kinds/heap/heap.h"
 #include "kinds/heap/live_filter.h"
@@ -224,6 +225,7 @@ static void threads_do_not_lose_each_others_entries(void **state)
 static void without_memory_it_says_so(void **state)
 {
     (void)state;
+    need_kernel();
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
     skip(); /* their run-time needs memory, too */
 #endif

@@ -16,6 +16,8 @@
 
 #include <cmocka.h>
 
+#include "kernel.h"
+
 enum { PAGES = 2000 }; /* more than one answer of pagemap has */
 
 static uintptr_t page;
@@ -194,6 +196,7 @@ static void a_reserve_of_terabytes_is_passed_over(void **state)
     pp_page_runs runs;
     size_t found = 0;
     (void)state;
+    need_kernel();
     assert_int_equal(pp_page_runs_open(&runs, PP_OWN_PAGEMAP, true), 0);
     char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

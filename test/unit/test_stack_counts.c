@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "kernel.h"
 #include "mmap_fault.h"
 #include "base/random.h"
 #include "base/stack_hash.h"
@@ -177,6 +178,7 @@ static void a_full_table_keeps_what_it_has(void **state)
 static void a_smaller_table_is_better_than_none(void **state)
 {
     (void)state;
+    need_kernel();
     needs_mmap_fault();
     mappings_left = 0;
     pp_stack_counts *none = pp_stack_counts_new(BYTES);
@@ -421,6 +423,7 @@ static void threads_grow_one_table(void **state)
 static void a_table_that_cannot_grow_keeps_what_it_has(void **state)
 {
     (void)state;
+    need_kernel();
     uintptr_t pcs[FRAMES];
     struct rlimit before;
     pp_stack_counts *counts = pp_stack_counts_new_growing(LARGE);
