@@ -17,6 +17,12 @@
 
 #include <sys/syscall.h>
 
+#ifdef SYS_poll
+static const char name_of_poll[] = "poll";
+#else
+static const char name_of_poll[] = "ppoll"; /* which poll() calls */
+#endif
+
 static pp_task_activity look_until(int folder, int tid, pp_task_activity wanted,
                                    pp_task_place *place)
 {
@@ -41,7 +47,7 @@ static void one_that_waits(void **state)
     parked_start(&t);
     pthread_setname_np(t.thread, "a ) name (");
     assert_int_equal(look_until(folder, t.tid, PP_TASK_WAITS, &place), PP_TASK_WAITS);
-    assert_string_equal(pp_task_call_name(place.call), "poll");
+    assert_string_equal(pp_task_call_name(place.call), name_of_poll);
     assert_true(place.pc != 0 && place.sp != 0 && place.sp < (uintptr_t)t.thread);
     assert_int_equal(pp_task_letter(folder, t.tid), 'S');
     assert_true(pp_task_blocks(folder, t.tid, SIGUSR1, text));
@@ -125,7 +131,7 @@ static void files_that_stay_open(void **state)
             place.call = -1;
             assert_int_equal(pp_task_look_again(&files, folder, threads[i].tid, &place),
                              PP_TASK_WAITS);
-            assert_string_equal(pp_task_call_name(place.call), "poll");
+            assert_string_equal(pp_task_call_name(place.call), name_of_poll);
             int64_t delay_ns = pp_task_delay_ns(NULL, folder, threads[i].tid);
             assert_true(delay_ns >= 0);
             assert_int_equal(pp_task_delay_ns(&files, folder, threads[i].tid), delay_ns);
