@@ -13,6 +13,7 @@
 #define MOST        1000000.0
 #define PRIOR_BYTES 64.0
 #define SURE        4.0 /* samples that would have to be there */
+#define LENGTH      4.0 /* bytes of an instruction, about */
 
 /* ---- LLVM's discriminators ---- */
 
@@ -72,13 +73,24 @@ static bool has_run(const cp_code_part *part)
     return part->samples > 0 || part->targets;
 }
 
+/* GCC's counts are not those of the flow: with them its builds were slower. */
+static bool has_flow(const cp_code_counts *counts, double runs)
+{
+    return counts->compiler == CP_CODE_OF_LLVM && runs >= 0;
+}
+
 static double rate(const cp_code_counts *counts, const cp_code_part *part)
 {
+    uint32_t copies = copies_of(counts, part->place.discriminator);
+
+    if (has_flow(counts, part->runs)) {
+        return part->runs * copies;
+    }
     if (!has_run(part)) {
         return 0;
     }
     return ((double)part->samples + PRIOR_BYTES * counts->mean) /
-           ((double)part->bytes + PRIOR_BYTES) * copies_of(counts, part->place.discriminator);
+           ((double)part->bytes + PRIOR_BYTES) * LENGTH * copies;
 }
 
 static double highest_rate(const cp_code_counts *counts, const cp_code_function *function)
@@ -96,12 +108,15 @@ static double highest_rate(const cp_code_counts *counts, const cp_code_function 
 
 uint64_t cp_code_count(const cp_code_counts *counts, const cp_code_part *part)
 {
-    return has_run(part) ? (uint64_t)fmax(1, round(rate(counts, part) * counts->scale)) : 0;
+    double count = round(rate(counts, part) * counts->scale);
+
+    return (uint64_t)(has_run(part) ? fmax(1, count) : count);
 }
 
 bool cp_code_is_known(const cp_code_counts *counts, const cp_code_part *part)
 {
-    return has_run(part) || counts->mean * (double)part->bytes >= SURE;
+    return has_flow(counts, part->runs) || has_run(part) ||
+           counts->mean * (double)part->bytes >= SURE;
 }
 
 uint64_t cp_code_total(const cp_code_counts *counts, const cp_code_function *function)
@@ -119,6 +134,9 @@ uint64_t cp_code_total(const cp_code_counts *counts, const cp_code_function *fun
 
 uint64_t cp_code_entries(const cp_code_counts *counts, const cp_code_function *function)
 {
+    if (has_flow(counts, function->runs)) {
+        return (uint64_t)round(function->runs * counts->scale);
+    }
     for (size_t i = 0; i < function->part_count; i++) {
         const cp_code_part *part = &function->parts[i];
         if (part->place.line == function->entry.line &&
@@ -146,7 +164,7 @@ void cp_code_counts_init(cp_code_counts *counts, const cp_code *code, cp_code_co
     double highest = 0;
 
     *counts = (cp_code_counts){.compiler = compiler};
-    for (size_t i = 0; i < code->count && code->functions[i]->samples > 0; i++) {
+    for (size_t i = 0; i < code->count; i++) {
         cp_code_counts_enter(counts, code->functions[i]);
         highest = fmax(highest, highest_rate(counts, code->functions[i]));
     }

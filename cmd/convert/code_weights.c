@@ -4,6 +4,7 @@
  *
  *   addresses of the stacks, by mapping, with the samples of which each is the leaf
  *     -> debug information -> extents of their functions -> each byte -> debug information -> parts
+ *                                '-> instructions -> flow of control: how often they run ---^
  *
  * Owns: the addresses, the calls and the extents, for the length of a call.
  * Tested by: e2e.cpprof_pgo
@@ -11,11 +12,14 @@
 #include "convert/code_weights.h"
 
 #include "base/message.h"
+#include "convert/code_flow.h"
+#include "convert/code_instructions.h"
 #include "profile/profile_lines.h"
 #include "profile/profile_model.h"
 #include "report/report.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +73,7 @@ typedef struct collector {
     uint64_t entry;      /* of the current function */
     int64_t placed;      /* samples in lines of the source code */
     size_t next_leaf;
+    cp_flow *flow; /* NULL: its instructions cannot be read */
 } collector;
 
 /* ---- leaves ---- */
@@ -95,6 +100,24 @@ uint32_t cp_code_count_type(const cp_report *report)
     return report->value_index;
 }
 
+/* A file that several processes have is at another address in each: they count as the first one. */
+static leaf place_of(const cp_profile *profile, uint32_t index)
+{
+    const cp_location *location = &profile->locations[index];
+    uint32_t first = 0;
+
+    if (location->mapping == CP_NO_MAPPING) {
+        return (leaf){location->mapping, location->address, 0};
+    }
+    const cp_mapping *own = &profile->mappings[location->mapping];
+    while (profile->mappings[first].file != own->file ||
+           profile->mappings[first].build_id != own->build_id ||
+           profile->mappings[first].offset != own->offset) {
+        first++;
+    }
+    return (leaf){first, location->address - own->start + profile->mappings[first].start, 0};
+}
+
 /* The addresses on stacks, each once, in order. Those that are no leaf have the value 0. */
 static size_t list_leaves(const cp_report *report, leaf *leaves)
 {
@@ -106,9 +129,8 @@ static size_t list_leaves(const cp_report *report, leaf *leaves)
         const cp_sample *sample = &profile->samples[i];
 
         for (uint32_t j = 0; j < sample->location_count && sample->values[type] > 0; j++) {
-            const cp_location *location = &profile->locations[sample->locations[j]];
-            leaves[count++] =
-                (leaf){location->mapping, location->address, j ? 0 : sample->values[type]};
+            leaves[count] = place_of(profile, sample->locations[j]);
+            leaves[count++].value = j ? 0 : sample->values[type];
         }
     }
     qsort(leaves, count, sizeof *leaves, by_address);
@@ -152,11 +174,11 @@ static size_t list_calls(const cp_report *report, call *calls)
         const cp_sample *sample = &profile->samples[i];
 
         for (uint32_t j = 1; j < sample->location_count && sample->values[type] > 0; j++) {
-            const cp_location *callee = &profile->locations[sample->locations[j - 1]];
-            const cp_location *caller = &profile->locations[sample->locations[j]];
-            if (callee->mapping == caller->mapping) {
+            leaf callee = place_of(profile, sample->locations[j - 1]);
+            leaf caller = place_of(profile, sample->locations[j]);
+            if (callee.mapping == caller.mapping) {
                 calls[count++] =
-                    (call){caller->mapping, caller->address, callee->address, sample->values[type]};
+                    (call){caller.mapping, caller.address, callee.address, sample->values[type]};
             }
         }
     }
@@ -288,8 +310,8 @@ static int64_t samples_at(collector *c, uint64_t address)
                : 0;
 }
 
-/* The name of the function that has the address; NULL: not known. */
-static const char *function_at(const collector *c, uint64_t address)
+/* The function that has the address; NULL: not known. */
+static const extent *function_at(const collector *c, uint64_t address)
 {
     size_t lo = 0, hi = c->extent_count; /* the first extent above the address */
 
@@ -301,7 +323,7 @@ static const char *function_at(const collector *c, uint64_t address)
             hi = middle;
         }
     }
-    return lo && address < c->extents[lo - 1].limit ? c->extents[lo - 1].name : NULL;
+    return lo && address < c->extents[lo - 1].limit ? &c->extents[lo - 1] : NULL;
 }
 
 static void take_target(cp_code *code, cp_code_part *part, const char *name, int64_t samples)
@@ -323,9 +345,10 @@ static void take_calls(collector *c, cp_code_part *part, uint64_t address)
 {
     for (; c->call_count && c->calls->mapping == c->mapping && c->calls->address <= address;
          c->calls++, c->call_count--) {
-        const char *name = c->calls->address == address ? function_at(c, c->calls->callee) : NULL;
-        if (name) {
-            take_target(c->code, part, name, c->calls->value);
+        const extent *callee =
+            c->calls->address == address ? function_at(c, c->calls->callee) : NULL;
+        if (callee && callee->name) {
+            take_target(c->code, part, callee->name, c->calls->value);
         }
     }
 }
@@ -339,8 +362,10 @@ static void take_byte(void *context, const pprof_dwarf_place *place)
         return;
     }
     int64_t samples = samples_at(c, address);
+    double runs = c->flow ? cp_flow_runs(c->flow, address) : -1;
     cp_code_function *function = outermost(c, place->functions[place->count - 1].name);
     if (address == c->entry) {
+        function->runs = runs;
         function->entry = place_in(&place->functions[place->count - 1]);
     }
     function->samples += samples;
@@ -352,6 +377,7 @@ static void take_byte(void *context, const pprof_dwarf_place *place)
     cp_code_part *part = part_of(c->code, function, place_in(&place->functions[0]));
     part->samples += samples;
     part->bytes++;
+    part->runs = part->bytes == 1 ? runs : fmax(part->runs, runs);
     c->placed += samples;
     take_calls(c, part, address);
 }
@@ -392,6 +418,40 @@ static void take_function(collector *c, const extent *e)
     }
 }
 
+/* The flow of the mapping's functions; NULL: not all of their instructions can be read. */
+static cp_flow *find_flow(const collector *c)
+{
+    const cp_mapping *mapping = &c->report->profile->mappings[c->mapping];
+    cp_code_file file = {cp_profile_text(c->report->profile, mapping->file), mapping->start,
+                         mapping->offset};
+    cp_flow *flow = cp_code_read_begin(&file) == 0 ? cp_flow_new() : NULL;
+    bool is_read = flow != NULL;
+
+    for (size_t i = 0; is_read && i < c->extent_count; i++) {
+        is_read = cp_code_read(&file, c->extents[i].entry, c->extents[i].limit, flow) == 0;
+    }
+    cp_code_read_end(&file);
+    if (!is_read) {
+        if (flow) {
+            cp_flow_free(flow);
+        }
+        return NULL;
+    }
+    for (size_t i = 0; i < c->leaf_count; i++) {
+        if (c->leaves[i].value && function_at(c, c->leaves[i].address)) {
+            cp_flow_samples(flow, c->leaves[i].address, c->leaves[i].value);
+        }
+    }
+    for (size_t i = 0; i < c->call_count && c->calls[i].mapping == c->mapping; i++) {
+        const extent *callee = function_at(c, c->calls[i].callee);
+        if (callee && function_at(c, c->calls[i].address)) {
+            cp_flow_call(flow, c->calls[i].address, callee->entry, c->calls[i].value);
+        }
+    }
+    cp_flow_solve(flow);
+    return flow;
+}
+
 /* Returns what finding lines does. */
 static int collect_mapping(collector *c)
 {
@@ -400,9 +460,14 @@ static int collect_mapping(collector *c)
     if (error == 0) {
         sort_extents(c);
         c->next_leaf = 0;
+        c->flow = find_flow(c);
         for (size_t i = 0; i < c->extent_count; i++) {
             take_function(c, &c->extents[i]);
         }
+    }
+    if (c->flow) {
+        cp_flow_free(c->flow);
+        c->flow = NULL;
     }
     free(c->extents);
     c->extents = NULL;

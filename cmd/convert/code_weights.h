@@ -46,6 +46,7 @@ typedef struct cp_code_part {
     cp_code_place place;
     int64_t samples;
     uint64_t bytes;
+    double runs; /* how often it runs, by the flow of control (code_flow.h); negative: not known */
     cp_code_target *targets; /* so it has run, maybe without a sample of its own */
 } cp_code_part;
 
@@ -57,6 +58,7 @@ typedef struct cp_code_function {
     cp_code_part *parts;
     size_t part_count, part_room;
     cp_code_place entry; /* where it begins; of one that is not inlined */
+    double runs;         /* how often it is entered; negative: not known */
     int64_t samples;     /* with those of inlined functions */
 } cp_code_function;
 

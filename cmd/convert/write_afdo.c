@@ -91,10 +91,10 @@ static void put_function(const writer *w, const cp_code_function *function, int 
         }
     }
     for (const cp_code_function *f = function->inlined; f; f = f->next) {
-        if (f->samples > 0) {
+        uint64_t total = cp_code_total(&w->counts, f);
+        if (total > 0) {
             put_place(w, f->at, depth);
-            fprintf(w->out, "%.*s:%" PRIu64 "\n", name_length(f->name), f->name,
-                    cp_code_total(&w->counts, f));
+            fprintf(w->out, "%.*s:%" PRIu64 "\n", name_length(f->name), f->name, total);
             put_function(w, f, depth + 1);
         }
     }
@@ -102,13 +102,15 @@ static void put_function(const writer *w, const cp_code_function *function, int 
 
 static void put_all(writer *w, const cp_code *code)
 {
-    for (size_t i = 0; i < code->count && code->functions[i]->samples > 0; i++) {
+    for (size_t i = 0; i < code->count; i++) {
         const cp_code_function *function = code->functions[i];
         cp_code_counts_enter(&w->counts, function);
-        fprintf(w->out, "%.*s:%" PRIu64 ":%" PRIu64 "\n", name_length(function->name),
-                function->name, cp_code_total(&w->counts, function),
-                cp_code_entries(&w->counts, function));
-        put_function(w, function, 1);
+        uint64_t total = cp_code_total(&w->counts, function);
+        if (total > 0) {
+            fprintf(w->out, "%.*s:%" PRIu64 ":%" PRIu64 "\n", name_length(function->name),
+                    function->name, total, cp_code_entries(&w->counts, function));
+            put_function(w, function, 1);
+        }
     }
 }
 

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * code_flow.c: see code_flow.h.
+ *
+ * A gate is where control passes: a block has one for what comes in, one for what goes out, and one for each call
+ * in it. An edge goes from a gate to another one, or from or to code that is not known.
+ *
+ *   ---edge--> [in  block  out] ---edge--> [in  block  out]
+ *                    '-call] ---edge--> [in  first block of the callee
+ *
+ * The flow is found in rounds. In each, a block takes the mean of its gates' flows, drawn to its samples by the
+ * number of its instructions, and its edges are scaled to that. So edges keep their proportions at a gate until
+ * their other ends tell more.
+ *
+ * Owns: nothing else.
+ * Tested by: unit.cmd_code_flow, e2e.cpprof_pgo
+ */
+#include "convert/code_flow.h"
+
+#include "base/pool.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define ROUNDS      100   /* later ones change little */
+#define FLOW_WEIGHT 256.0 /* of the flow, in instructions whose samples weigh as much */
+#define UNSEEN      0.01 /* of the mean, of an edge before the first round: never 0, which would stay */
+#define NOWHERE     UINT32_MAX
+
+typedef struct instruction {
+    uint64_t address, target;
+    uint8_t kind; /* cp_flow_kind */
+    bool leads;   /* a block */
+    uint32_t function;
+    uint32_t block;
+    int64_t samples;
+} instruction;
+
+typedef struct block {
+    uint32_t first, end; /* instructions */
+    bool is_entered;     /* by an edge */
+    double samples, rate;
+    double runs;
+} block;
+
+typedef struct edge {
+    uint32_t from, to; /* gates, or NOWHERE */
+    double flow;
+} edge;
+
+/* What the stacks say about a call. */
+typedef struct stacked_call {
+    uint32_t instruction; /* or NOWHERE */
+    uint32_t callee;      /* its first instruction */
+    int64_t samples;
+} stacked_call;
+
+typedef struct gate {
+    uint32_t block;
+    double flow;
+} gate;
+
+struct cp_flow {
+    instruction *code;
+    size_t count, room;
+    uint32_t functions;
+    block *blocks;
+    size_t block_count;
+    edge *edges;
+    size_t edge_count, edge_room;
+    gate *gates;
+    size_t gate_count, gate_room;
+    stacked_call *calls;
+    size_t call_count, call_room;
+    double mean; /* samples per instruction */
+};
+
+/* ---- instructions ---- */
+
+cp_flow *cp_flow_new(void)
+{
+    return cp_heap_alloc(1, sizeof(cp_flow));
+}
+
+void cp_flow_free(cp_flow *flow)
+{
+    free(flow->code);
+    free(flow->blocks);
+    free(flow->edges);
+    free(flow->gates);
+    free(flow->calls);
+    free(flow);
+}
+
+void cp_flow_function(cp_flow *flow)
+{
+    flow->functions++;
+}
+
+void cp_flow_instruction(cp_flow *flow, uint64_t address, cp_flow_kind kind, uint64_t target)
+{
+    flow->code = cp_heap_grow(flow->code, flow->count, &flow->room, sizeof *flow->code);
+    flow->code[flow->count++] = (instruction){
+        .address = address, .target = target, .kind = (uint8_t)kind, .function = flow->functions};
+}
+
+/* The last instruction that is not above the address; NOWHERE: none. */
+static uint32_t at(const cp_flow *flow, uint64_t address)
+{
+    size_t lo = 0, hi = flow->count;
+
+    while (lo < hi) {
+        size_t middle = lo + (hi - lo) / 2;
+        if (flow->code[middle].address <= address) {
+            lo = middle + 1;
+        } else {
+            hi = middle;
+        }
+    }
+    return lo ? (uint32_t)(lo - 1) : NOWHERE;
+}
+
+/* The instruction that begins there; NOWHERE: none. */
+static uint32_t beginning_at(const cp_flow *flow, uint64_t address)
+{
+    uint32_t i = at(flow, address);
+
+    return i != NOWHERE && flow->code[i].address == address ? i : NOWHERE;
+}
+
+static bool begins_function(const cp_flow *flow, uint32_t i)
+{
+    return i == 0 || flow->code[i - 1].function != flow->code[i].function;
+}
+
+void cp_flow_samples(cp_flow *flow, uint64_t address, int64_t samples)
+{
+    uint32_t i = at(flow, address);
+
+    if (i != NOWHERE) {
+        flow->code[i].samples += samples;
+    }
+}
+
+void cp_flow_call(cp_flow *flow, uint64_t call, uint64_t callee, int64_t samples)
+{
+    uint32_t from = call ? at(flow, call) : NOWHERE, to = beginning_at(flow, callee);
+
+    if (to == NOWHERE || !begins_function(flow, to) ||
+        (from != NOWHERE && flow->code[from].kind != CP_FLOW_CALL)) {
+        return;
+    }
+    flow->calls =
+        cp_heap_grow(flow->calls, flow->call_count, &flow->call_room, sizeof *flow->calls);
+    flow->calls[flow->call_count++] = (stacked_call){from, to, samples};
+}
+
+/* ---- blocks ---- */
+
+/* The target of a jump in its function; NOWHERE: it leaves it. */
+static uint32_t target_inside(const cp_flow *flow, const instruction *jump)
+{
+    uint32_t i = jump->target ? beginning_at(flow, jump->target) : NOWHERE;
+
+    return i != NOWHERE && flow->code[i].function == jump->function ? i : NOWHERE;
+}
+
+static void find_leaders(cp_flow *flow)
+{
+    for (uint32_t i = 0; i < flow->count; i++) {
+        const instruction *one = &flow->code[i];
+        bool is_jump = one->kind == CP_FLOW_JUMP || one->kind == CP_FLOW_BRANCH;
+        uint32_t target = is_jump ? target_inside(flow, one) : NOWHERE;
+
+        if (begins_function(flow, i)) {
+            flow->code[i].leads = true;
+        }
+        if ((is_jump || one->kind == CP_FLOW_END) && i + 1 < flow->count) {
+            flow->code[i + 1].leads = true;
+        }
+        if (target != NOWHERE) {
+            flow->code[target].leads = true;
+        }
+    }
+}
+
+static void make_blocks(cp_flow *flow)
+{
+    double samples = 0;
+
+    flow->blocks = cp_heap_alloc(flow->count + 1, sizeof *flow->blocks);
+    for (uint32_t i = 0; i < flow->count; i++) {
+        if (flow->code[i].leads) {
+            flow->blocks[flow->block_count++].first = i;
+        }
+        block *b = &flow->blocks[flow->block_count - 1];
+        flow->code[i].block = (uint32_t)(flow->block_count - 1);
+        b->end = i + 1;
+        b->samples += (double)flow->code[i].samples;
+        b->rate = b->samples / (double)(b->end - b->first);
+        samples += (double)flow->code[i].samples;
+    }
+    flow->mean = samples / (double)flow->count;
+}
+
+/* ---- edges ---- */
+
+static uint32_t new_gate(cp_flow *flow, uint32_t of)
+{
+    flow->gates =
+        cp_heap_grow(flow->gates, flow->gate_count, &flow->gate_room, sizeof *flow->gates);
+    flow->gates[flow->gate_count] = (gate){.block = of};
+    return (uint32_t)flow->gate_count++;
+}
+
+/* The first gates are those of the blocks: two for each. */
+static uint32_t way_in(uint32_t of)
+{
+    return 2 * of;
+}
+
+static uint32_t way_out(uint32_t of)
+{
+    return 2 * of + 1;
+}
+
+static void add_edge(cp_flow *flow, uint32_t from, uint32_t to, double at_first)
+{
+    flow->edges =
+        cp_heap_grow(flow->edges, flow->edge_count, &flow->edge_room, sizeof *flow->edges);
+    flow->edges[flow->edge_count++] = (edge){from, to, at_first};
+}
+
+static void pass(cp_flow *flow, uint32_t from, uint32_t to)
+{
+    flow->blocks[to].is_entered = true;
+    add_edge(flow, way_out(from), way_in(to), 0);
+}
+
+/* Whether the block ends with a jump through a table, or a pointer. */
+static bool jumps_anywhere(const cp_flow *flow, uint32_t i)
+{
+    const instruction *last = &flow->code[flow->blocks[i].end - 1];
+
+    return last->kind == CP_FLOW_JUMP && !last->target;
+}
+
+/* Where control goes after a block that does not jump anywhere. */
+static void connect(cp_flow *flow, uint32_t from)
+{
+    uint32_t last = flow->blocks[from].end - 1;
+    const instruction *one = &flow->code[last];
+    bool is_jump = one->kind == CP_FLOW_JUMP || one->kind == CP_FLOW_BRANCH;
+    bool goes_on = one->kind != CP_FLOW_JUMP && one->kind != CP_FLOW_END &&
+                   last + 1 < flow->count && !begins_function(flow, last + 1);
+    uint32_t target = is_jump ? target_inside(flow, one) : NOWHERE;
+
+    if (target != NOWHERE) {
+        pass(flow, from, flow->code[target].block);
+    }
+    if (goes_on && (target == NOWHERE || flow->code[target].block != from + 1)) {
+        pass(flow, from, from + 1);
+    }
+    if (target == NOWHERE && (is_jump || !goes_on)) {
+        add_edge(flow, way_out(from), NOWHERE, 0);
+    }
+}
+
+/* A block that nothing else goes to is one to which its function's jumps through tables go. */
+static void connect_tables(cp_flow *flow)
+{
+    uint32_t *jumps = cp_heap_alloc(flow->block_count, sizeof *jumps);
+
+    for (uint32_t first = 0, end = 0; first < flow->block_count; first = end) {
+        size_t count = 0;
+        bool is_table = false;
+
+        do {
+            if (jumps_anywhere(flow, end)) {
+                jumps[count++] = end;
+            }
+            end++;
+        } while (end < flow->block_count && !begins_function(flow, flow->blocks[end].first));
+        for (uint32_t to = first + 1; count && to < end; to++) {
+            bool is_entered = flow->blocks[to].is_entered;
+            for (size_t i = 0; i < count && !is_entered; i++) {
+                pass(flow, jumps[i], to);
+                is_table = true;
+            }
+        }
+        for (size_t i = 0; i < count && !is_table; i++) {
+            add_edge(flow, way_out(jumps[i]), NOWHERE, 0);
+        }
+    }
+    free(jumps);
+}
+
+/* Before the first round, the edges of a block share its rate. */
+static void guess(cp_flow *flow)
+{
+    double *edges_at = cp_heap_alloc(2 * flow->block_count + 1, sizeof *edges_at);
+
+    for (size_t i = 0; i < flow->edge_count; i++) {
+        edges_at[flow->edges[i].from]++;
+        if (flow->edges[i].to != NOWHERE) {
+            edges_at[flow->edges[i].to]++;
+        }
+    }
+    for (size_t i = 0; i < flow->edge_count; i++) {
+        edge *e = &flow->edges[i];
+        double out = flow->blocks[e->from / 2].rate / edges_at[e->from];
+        double in = e->to == NOWHERE ? out : flow->blocks[e->to / 2].rate / edges_at[e->to];
+        e->flow = (out + in) / 2 + flow->mean * UNSEEN;
+    }
+    free(edges_at);
+}
+
+/* ---- calls ---- */
+
+static int by_instruction(const void *left, const void *right)
+{
+    const stacked_call *a = left, *b = right;
+
+    if (a->instruction != b->instruction) {
+        return a->instruction < b->instruction ? -1 : 1;
+    }
+    return (a->callee > b->callee) - (a->callee < b->callee);
+}
+
+static void sum_calls(cp_flow *flow)
+{
+    size_t kept = 0;
+
+    if (flow->call_count) {
+        qsort(flow->calls, flow->call_count, sizeof *flow->calls, by_instruction);
+    }
+    for (size_t i = 0; i < flow->call_count; i++) {
+        if (kept && by_instruction(&flow->calls[kept - 1], &flow->calls[i]) == 0) {
+            flow->calls[kept - 1].samples += flow->calls[i].samples;
+        } else {
+            flow->calls[kept++] = flow->calls[i];
+        }
+    }
+    flow->call_count = kept;
+}
+
+/* An edge for a call. Calls of a function share its rate by the samples that the stacks have. */
+static void add_call(cp_flow *flow, uint32_t from, uint32_t callee, double share)
+{
+    uint32_t to = flow->code[callee].block;
+    double rate = fmax(flow->blocks[to].rate, flow->mean);
+
+    flow->blocks[to].is_entered = true;
+    add_edge(flow, from, way_in(to), rate * share + flow->mean * UNSEEN);
+}
+
+static void connect_calls(cp_flow *flow)
+{
+    double *stacked = cp_heap_alloc(flow->count + 1, sizeof *stacked); /* by callee */
+    size_t next = 0;
+
+    sum_calls(flow);
+    for (size_t i = 0; i < flow->call_count; i++) {
+        stacked[flow->calls[i].callee] += (double)flow->calls[i].samples;
+    }
+    for (uint32_t i = 0; i < flow->count; i++) {
+        const instruction *one = &flow->code[i];
+        uint32_t target =
+            one->kind == CP_FLOW_CALL && one->target ? beginning_at(flow, one->target) : NOWHERE;
+        uint32_t from = NOWHERE;
+
+        if (target != NOWHERE && !begins_function(flow, target)) {
+            target = NOWHERE;
+        }
+        for (; next < flow->call_count && flow->calls[next].instruction == i; next++) {
+            const stacked_call *call = &flow->calls[next];
+            if (one->target && call->callee != target) {
+                continue; /* by a tail call of the function that is called */
+            }
+            from = from == NOWHERE ? new_gate(flow, one->block) : from;
+            add_call(flow, from, call->callee, (double)call->samples / stacked[call->callee]);
+        }
+        if (target != NOWHERE && from == NOWHERE) {
+            add_call(flow, new_gate(flow, one->block), target, 0);
+        }
+    }
+    for (; next < flow->call_count; next++) { /* from code that is not known */
+        const stacked_call *call = &flow->calls[next];
+        add_call(flow, NOWHERE, call->callee, (double)call->samples / stacked[call->callee]);
+    }
+    for (uint32_t i = 0; i < flow->block_count; i++) {
+        if (begins_function(flow, flow->blocks[i].first) && !flow->blocks[i].is_entered) {
+            add_call(flow, NOWHERE, flow->blocks[i].first, 1);
+        }
+    }
+    free(stacked);
+}
+
+/* ---- the flow ---- */
+
+static void sum_gates(cp_flow *flow)
+{
+    for (size_t i = 0; i < flow->gate_count; i++) {
+        flow->gates[i].flow = 0;
+    }
+    for (size_t i = 0; i < flow->edge_count; i++) {
+        const edge *e = &flow->edges[i];
+        if (e->from != NOWHERE) {
+            flow->gates[e->from].flow += e->flow;
+        }
+        if (e->to != NOWHERE) {
+            flow->gates[e->to].flow += e->flow;
+        }
+    }
+}
+
+/* A block runs as often as the geometric mean of its gates says, and its samples. */
+static void judge_blocks(cp_flow *flow, double *logs, double *open)
+{
+    for (size_t i = 0; i < flow->block_count; i++) {
+        logs[i] = open[i] = 0;
+    }
+    for (size_t i = 0; i < flow->gate_count; i++) {
+        const gate *g = &flow->gates[i];
+        if (g->flow > 0) {
+            logs[g->block] += log(g->flow);
+            open[g->block]++;
+        }
+    }
+    for (size_t i = 0; i < flow->block_count; i++) {
+        block *b = &flow->blocks[i];
+        double mean = open[i] > 0 ? exp(logs[i] / open[i]) : 0;
+        b->runs = (b->samples + FLOW_WEIGHT * mean) / ((double)(b->end - b->first) + FLOW_WEIGHT);
+    }
+}
+
+static double scale_at(const cp_flow *flow, uint32_t index)
+{
+    const gate *g = index == NOWHERE ? NULL : &flow->gates[index];
+
+    return g && g->flow > 0 ? flow->blocks[g->block].runs / g->flow : 1;
+}
+
+static void scale_edges(cp_flow *flow)
+{
+    for (size_t i = 0; i < flow->edge_count; i++) {
+        edge *e = &flow->edges[i];
+        e->flow *= sqrt(scale_at(flow, e->from) * scale_at(flow, e->to));
+    }
+}
+
+void cp_flow_solve(cp_flow *flow)
+{
+    if (!flow->count) {
+        return;
+    }
+    find_leaders(flow);
+    make_blocks(flow);
+    for (uint32_t i = 0; i < flow->block_count; i++) {
+        new_gate(flow, i);
+        new_gate(flow, i);
+    }
+    for (uint32_t i = 0; i < flow->block_count; i++) {
+        if (!jumps_anywhere(flow, i)) {
+            connect(flow, i);
+        }
+    }
+    connect_tables(flow);
+    guess(flow);
+    connect_calls(flow);
+
+    double *logs = cp_heap_alloc(flow->block_count, sizeof *logs);
+    double *open = cp_heap_alloc(flow->block_count, sizeof *open);
+    for (int i = 0; i < ROUNDS; i++) {
+        sum_gates(flow);
+        judge_blocks(flow, logs, open);
+        scale_edges(flow);
+    }
+    free(logs);
+    free(open);
+}
+
+double cp_flow_runs(const cp_flow *flow, uint64_t address)
+{
+    uint32_t i = at(flow, address);
+
+    return i == NOWHERE ? -1 : flow->blocks[flow->code[i].block].runs;
+}
