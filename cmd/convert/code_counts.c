@@ -73,7 +73,7 @@ static bool has_run(const cp_code_part *part)
     return part->samples > 0 || part->targets;
 }
 
-/* GCC's counts are not those of the flow: with them its builds were slower. */
+/* GCC's counts stay those of the samples: what the flow brings is known of clang only. */
 static bool has_flow(const cp_code_counts *counts, double runs)
 {
     return counts->compiler == CP_CODE_OF_LLVM && runs >= 0;

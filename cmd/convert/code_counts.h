@@ -4,8 +4,9 @@
  *
  * Counts are relative: the most frequent place has 1 000 000.
  *
- * A place is often a few instructions, which few samples or none hit. So its samples per byte are drawn to those of its
- * function, as if 64 more bytes ran as often as the function's others.
+ * For clang they are those of the flow of control (code_flow.h). For GCC, and where instructions cannot be read, they
+ * are samples per byte. A place is often a few instructions, which few samples or none hit. So its samples per byte are
+ * drawn to those of its function, as if 64 more bytes ran as often as the function's others.
  *
  * Owns: nothing.
  */

@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define ROUNDS      100   /* later ones change little */
+#define ROUNDS      300   /* later ones change little */
 #define FLOW_WEIGHT 256.0 /* of the flow, in instructions whose samples weigh as much */
 #define UNSEEN      0.01 /* of the mean, of an edge before the first round: never 0, which would stay */
 #define NOWHERE     UINT32_MAX

@@ -10,8 +10,8 @@
  *
  * The form is described in clang's user manual ("Sample Profile Text Format").
  *
- * A place without samples is left out, and the compiler infers how often it runs, unless so many would have to be
- * there that it does not run.
+ * Where the flow of control is not known, a place without samples is left out, and the compiler infers how often it
+ * runs, unless so many would have to be there that it does not run.
  *
  * Owns: nothing after a call.
  * Tested by: e2e.cpprof_pgo

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_code_flow.c: the flow of control corrects samples that fall where time passes, and not where code runs.
+ */
+#include "cmd_builder.h"
+
+#include "convert/code_flow.h"
+
+/* Instructions of 4 bytes. */
+static void add(cp_flow *flow, uint64_t from, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        cp_flow_instruction(flow, from + 4 * i, CP_FLOW_ON, 0);
+    }
+}
+
+static void assert_about(double expected, double found)
+{
+    if (found < 0.8 * expected || found > 1.25 * expected) {
+        fail_msg("expected about %g, found %g", expected, found);
+    }
+}
+
+/* A loop of two halves, each in every round; all samples are in the second one. */
+static void all_of_a_loop_runs_equally_often(void **state)
+{
+    cp_flow *flow = cp_flow_new();
+
+    (void)state;
+    cp_flow_function(flow);
+    add(flow, 0x1000, 4);
+    add(flow, 0x1010, 9);
+    cp_flow_instruction(flow, 0x1034, CP_FLOW_JUMP, 0x1038);
+    add(flow, 0x1038, 9);
+    cp_flow_instruction(flow, 0x105c, CP_FLOW_BRANCH, 0x1010);
+    cp_flow_instruction(flow, 0x1060, CP_FLOW_END, 0);
+    cp_flow_samples(flow, 0x1040, 20000);
+    cp_flow_solve(flow);
+
+    assert_about(1000, cp_flow_runs(flow, 0x1010));
+    assert_about(1000, cp_flow_runs(flow, 0x1050));
+    assert_about(cp_flow_runs(flow, 0x1010), cp_flow_runs(flow, 0x1038));
+    assert_true(cp_flow_runs(flow, 0x1000) < 100);
+    assert_true(cp_flow_runs(flow, 0x1060) < 500); /* one instruction tells little */
+    assert_true(cp_flow_runs(flow, 0xfff) < 0);
+    cp_flow_free(flow);
+}
+
+/* Of two ways, the one without samples does not run. */
+static void samples_tell_which_way_is_taken(void **state)
+{
+    cp_flow *flow = cp_flow_new();
+
+    (void)state;
+    cp_flow_function(flow);
+    add(flow, 0x1000, 9);
+    cp_flow_instruction(flow, 0x1024, CP_FLOW_BRANCH, 0x1054); /* to the second way */
+    add(flow, 0x1028, 10);
+    cp_flow_instruction(flow, 0x1050, CP_FLOW_JUMP, 0x107c);
+    add(flow, 0x1054, 10);
+    cp_flow_instruction(flow, 0x107c, CP_FLOW_BRANCH, 0x1000);
+    cp_flow_instruction(flow, 0x1080, CP_FLOW_END, 0);
+    for (uint64_t address = 0x1000; address < 0x1054; address += 4) {
+        cp_flow_samples(flow, address, 1000);
+    }
+    cp_flow_solve(flow);
+
+    assert_about(1000, cp_flow_runs(flow, 0x1000));
+    assert_about(1000, cp_flow_runs(flow, 0x1028));
+    assert_true(cp_flow_runs(flow, 0x1054) < 200);
+    cp_flow_free(flow);
+}
+
+/* A jump through a table goes to the blocks that nothing else goes to. */
+static void a_table_leads_to_its_cases(void **state)
+{
+    cp_flow *flow = cp_flow_new();
+
+    (void)state;
+    cp_flow_function(flow);
+    cp_flow_instruction(flow, 0x1000, CP_FLOW_ON, 0);
+    cp_flow_instruction(flow, 0x1004, CP_FLOW_JUMP, 0);
+    add(flow, 0x1008, 5);
+    cp_flow_instruction(flow, 0x101c, CP_FLOW_JUMP, 0x1000);
+    add(flow, 0x1020, 5);
+    cp_flow_instruction(flow, 0x1034, CP_FLOW_JUMP, 0x1000);
+    cp_flow_samples(flow, 0x1008, 3000);
+    cp_flow_samples(flow, 0x1020, 3000);
+    cp_flow_solve(flow);
+
+    assert_about(2 * cp_flow_runs(flow, 0x1008), cp_flow_runs(flow, 0x1000));
+    assert_about(cp_flow_runs(flow, 0x1008), cp_flow_runs(flow, 0x1020));
+    cp_flow_free(flow);
+}
+
+/* A function that is called once in each round of a loop is entered as often as the loop runs, though its own time is
+ * long; another one, that the pointer calls, too. */
+static void a_function_is_entered_as_often_as_it_is_called(void **state)
+{
+    for (int by_pointer = 0; by_pointer < 2; by_pointer++) {
+        cp_flow *flow = cp_flow_new();
+
+        (void)state;
+        cp_flow_function(flow);
+        add(flow, 0x1000, 8);
+        cp_flow_instruction(flow, 0x1020, CP_FLOW_CALL, by_pointer ? 0 : 0x2000);
+        add(flow, 0x1024, 20);
+        cp_flow_instruction(flow, 0x1074, CP_FLOW_BRANCH, 0x1000);
+        cp_flow_instruction(flow, 0x1078, CP_FLOW_END, 0);
+        cp_flow_function(flow);
+        add(flow, 0x2000, 9);
+        cp_flow_instruction(flow, 0x2024, CP_FLOW_END, 0);
+        cp_flow_samples(flow, 0x1000, 30000);
+        cp_flow_samples(flow, 0x2000, 30000);
+        cp_flow_call(flow, 0x1023, 0x2000, 30000);
+        cp_flow_solve(flow);
+
+        assert_about(cp_flow_runs(flow, 0x1000), cp_flow_runs(flow, 0x2000));
+        cp_flow_free(flow);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_of_a_loop_runs_equally_often),
+        cmocka_unit_test(samples_tell_which_way_is_taken),
+        cmocka_unit_test(a_table_leads_to_its_cases),
+        cmocka_unit_test(a_function_is_entered_as_often_as_it_is_called),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
