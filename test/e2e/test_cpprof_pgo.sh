@@ -54,7 +54,7 @@ if command -v clang >/dev/null; then
     clang -O2 -g -fprofile-sample-use=clang.afdo-text -S -emit-llvm -o program.ll program.c 2>err || fail "clang: $(cat err)"
     grep -q 'function_entry_count' program.ll || fail "clang takes nothing from the profile"
 
-    # A call through a pointer in tail position: the profiled build has it as a call.
+    # Calls through a pointer in tail position, on two ways that end alike: the profiled build has both, as calls with lines.
     cat >tail.c <<'EOF'
 struct methods { unsigned (*turn)(unsigned); };
 
@@ -72,7 +72,10 @@ static const struct methods *volatile methods = &only;
 
 __attribute__((noinline)) static unsigned by_pointer(unsigned x)
 {
-    return methods->turn(x);
+    if (x & 64) {
+        return methods->turn(x + 1);
+    }
+    return methods->turn(x ^ 5);
 }
 
 int main(void)
@@ -84,7 +87,8 @@ int main(void)
     return x == 1;
 }
 EOF
-    clang -O2 -g -fdebug-info-for-profiling -fno-optimize-sibling-calls -o tail tail.c || fail "clang tail.c"
+    clang -O2 -g -fdebug-info-for-profiling -fno-optimize-sibling-calls -mllvm -sink-common-insts=0 -mllvm -hoist-common-insts=0 \
+        -mllvm -enable-tail-merge=0 -o tail tail.c || fail "clang tail.c"
     "$cpprof" record -e cpu --no-subprocesses -o tail.pb.gz -- ./tail >/dev/null 2>&1 || fail "record ./tail"
     "$cpprof" convert -o tail.afdo-text tail.pb.gz 2>err || fail "convert ./tail: $(cat err)"
     clang -O2 -g -fprofile-sample-use=tail.afdo-text -mllvm -sample-profile-use-profi -Rpass=pgo-icall-prom -c tail.c 2>err || fail "clang tail.c: $(cat err)"

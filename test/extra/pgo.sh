@@ -23,6 +23,7 @@ here=$SRC/test/distribution suite=pgo
 . "$SRC/test/distribution/both_ways.sh"
 profdata=$(command -v llvm-profdata || find /usr/bin -name 'llvm-profdata-*' | sort -V | tail -n 1)
 debug='-g -fdebug-info-for-profiling'
+profiled="$debug -fno-optimize-sibling-calls -mllvm -sink-common-insts=0 -mllvm -hoist-common-insts=0 -mllvm -enable-tail-merge=0"
 
 # build PROGRAM OUT FLAGS...
 build() {
@@ -113,7 +114,7 @@ for name in "$@"; do
     # shellcheck disable=SC2086 # flags are words
     {
         build "$name" "$name.plain" $debug
-        build "$name" "$name.profiled" $debug -fno-optimize-sibling-calls
+        build "$name" "$name.profiled" $profiled
         for i in 1 2 3 4 5 6 7 8 9 10; do
             run "$name" "$BUILD/bin/cpprof" record -F 5000 --engine perf --no-subprocesses -o "$WORK/$name.$i.pb.gz" -- \
                 "$WORK/$name.profiled" 2>/dev/null
