@@ -141,7 +141,7 @@ long hot(long n);
 int main(void)
 {
     volatile long sum = 0;
-    for (long i = 0; i < 30000000; i++) {
+    for (long i = 0; i < 150000000; i++) {
         sum += i;
     }
     return hot(800000000) == 1;
