@@ -29,7 +29,7 @@
 #define NOWHERE     UINT32_MAX
 
 typedef struct instruction {
-    uint64_t address, target;
+    uint64_t address, end, target;
     uint8_t kind; /* cp_flow_kind */
     bool leads;   /* a block */
     uint32_t function;
@@ -98,14 +98,18 @@ void cp_flow_function(cp_flow *flow)
     flow->functions++;
 }
 
-void cp_flow_instruction(cp_flow *flow, uint64_t address, cp_flow_kind kind, uint64_t target)
+void cp_flow_instruction(cp_flow *flow, uint64_t address, unsigned length, cp_flow_kind kind,
+                         uint64_t target)
 {
     flow->code = cp_heap_grow(flow->code, flow->count, &flow->room, sizeof *flow->code);
-    flow->code[flow->count++] = (instruction){
-        .address = address, .target = target, .kind = (uint8_t)kind, .function = flow->functions};
+    flow->code[flow->count++] = (instruction){.address = address,
+                                              .end = address + length,
+                                              .target = target,
+                                              .kind = (uint8_t)kind,
+                                              .function = flow->functions};
 }
 
-/* The last instruction that is not above the address; NOWHERE: none. */
+/* The instruction that has the address; NOWHERE: none, as where they cannot be read. */
 static uint32_t at(const cp_flow *flow, uint64_t address)
 {
     size_t lo = 0, hi = flow->count;
@@ -118,7 +122,7 @@ static uint32_t at(const cp_flow *flow, uint64_t address)
             hi = middle;
         }
     }
-    return lo ? (uint32_t)(lo - 1) : NOWHERE;
+    return lo && address < flow->code[lo - 1].end ? (uint32_t)(lo - 1) : NOWHERE;
 }
 
 /* The instruction that begins there; NOWHERE: none. */

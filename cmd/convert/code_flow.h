@@ -31,7 +31,8 @@ void cp_flow_free(cp_flow *flow);
 
 /* The following instructions are of another function. Functions ascend, and instructions do. */
 void cp_flow_function(cp_flow *flow);
-void cp_flow_instruction(cp_flow *flow, uint64_t address, cp_flow_kind kind, uint64_t target);
+void cp_flow_instruction(cp_flow *flow, uint64_t address, unsigned length, cp_flow_kind kind,
+                         uint64_t target);
 
 /* Samples at an instruction. After the instructions, as is cp_flow_call(). */
 void cp_flow_samples(cp_flow *flow, uint64_t address, int64_t samples);

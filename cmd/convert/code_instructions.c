@@ -70,7 +70,7 @@ static void decode(const uint8_t *code, size_t size, uint64_t entry, cp_flow *fl
         if (read.kind == PP_INSTRUCTION_UNKNOWN || !read.length) {
             return;
         }
-        cp_flow_instruction(flow, entry + i, kind_of(&read), read.target);
+        cp_flow_instruction(flow, entry + i, read.length, kind_of(&read), read.target);
     }
 }
 

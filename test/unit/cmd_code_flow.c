@@ -10,7 +10,7 @@
 static void add(cp_flow *flow, uint64_t from, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
-        cp_flow_instruction(flow, from + 4 * i, CP_FLOW_ON, 0);
+        cp_flow_instruction(flow, from + 4 * i, 4, CP_FLOW_ON, 0);
     }
 }
 
@@ -30,10 +30,10 @@ static void all_of_a_loop_runs_equally_often(void **state)
     cp_flow_function(flow);
     add(flow, 0x1000, 4);
     add(flow, 0x1010, 9);
-    cp_flow_instruction(flow, 0x1034, CP_FLOW_JUMP, 0x1038);
+    cp_flow_instruction(flow, 0x1034, 4, CP_FLOW_JUMP, 0x1038);
     add(flow, 0x1038, 9);
-    cp_flow_instruction(flow, 0x105c, CP_FLOW_BRANCH, 0x1010);
-    cp_flow_instruction(flow, 0x1060, CP_FLOW_END, 0);
+    cp_flow_instruction(flow, 0x105c, 4, CP_FLOW_BRANCH, 0x1010);
+    cp_flow_instruction(flow, 0x1060, 4, CP_FLOW_END, 0);
     cp_flow_samples(flow, 0x1040, 20000);
     cp_flow_solve(flow);
 
@@ -43,6 +43,8 @@ static void all_of_a_loop_runs_equally_often(void **state)
     assert_true(cp_flow_runs(flow, 0x1000) < 100);
     assert_true(cp_flow_runs(flow, 0x1060) < 500); /* one instruction tells little */
     assert_true(cp_flow_runs(flow, 0xfff) < 0);
+    assert_true(cp_flow_runs(flow, 0x1063) >= 0);
+    assert_true(cp_flow_runs(flow, 0x1064) < 0);
     cp_flow_free(flow);
 }
 
@@ -54,12 +56,12 @@ static void samples_tell_which_way_is_taken(void **state)
     (void)state;
     cp_flow_function(flow);
     add(flow, 0x1000, 9);
-    cp_flow_instruction(flow, 0x1024, CP_FLOW_BRANCH, 0x1054); /* to the second way */
+    cp_flow_instruction(flow, 0x1024, 4, CP_FLOW_BRANCH, 0x1054); /* to the second way */
     add(flow, 0x1028, 10);
-    cp_flow_instruction(flow, 0x1050, CP_FLOW_JUMP, 0x107c);
+    cp_flow_instruction(flow, 0x1050, 4, CP_FLOW_JUMP, 0x107c);
     add(flow, 0x1054, 10);
-    cp_flow_instruction(flow, 0x107c, CP_FLOW_BRANCH, 0x1000);
-    cp_flow_instruction(flow, 0x1080, CP_FLOW_END, 0);
+    cp_flow_instruction(flow, 0x107c, 4, CP_FLOW_BRANCH, 0x1000);
+    cp_flow_instruction(flow, 0x1080, 4, CP_FLOW_END, 0);
     for (uint64_t address = 0x1000; address < 0x1054; address += 4) {
         cp_flow_samples(flow, address, 1000);
     }
@@ -78,12 +80,12 @@ static void a_table_leads_to_its_cases(void **state)
 
     (void)state;
     cp_flow_function(flow);
-    cp_flow_instruction(flow, 0x1000, CP_FLOW_ON, 0);
-    cp_flow_instruction(flow, 0x1004, CP_FLOW_JUMP, 0);
+    cp_flow_instruction(flow, 0x1000, 4, CP_FLOW_ON, 0);
+    cp_flow_instruction(flow, 0x1004, 4, CP_FLOW_JUMP, 0);
     add(flow, 0x1008, 5);
-    cp_flow_instruction(flow, 0x101c, CP_FLOW_JUMP, 0x1000);
+    cp_flow_instruction(flow, 0x101c, 4, CP_FLOW_JUMP, 0x1000);
     add(flow, 0x1020, 5);
-    cp_flow_instruction(flow, 0x1034, CP_FLOW_JUMP, 0x1000);
+    cp_flow_instruction(flow, 0x1034, 4, CP_FLOW_JUMP, 0x1000);
     cp_flow_samples(flow, 0x1008, 3000);
     cp_flow_samples(flow, 0x1020, 3000);
     cp_flow_solve(flow);
@@ -103,13 +105,13 @@ static void a_function_is_entered_as_often_as_it_is_called(void **state)
         (void)state;
         cp_flow_function(flow);
         add(flow, 0x1000, 8);
-        cp_flow_instruction(flow, 0x1020, CP_FLOW_CALL, by_pointer ? 0 : 0x2000);
+        cp_flow_instruction(flow, 0x1020, 4, CP_FLOW_CALL, by_pointer ? 0 : 0x2000);
         add(flow, 0x1024, 20);
-        cp_flow_instruction(flow, 0x1074, CP_FLOW_BRANCH, 0x1000);
-        cp_flow_instruction(flow, 0x1078, CP_FLOW_END, 0);
+        cp_flow_instruction(flow, 0x1074, 4, CP_FLOW_BRANCH, 0x1000);
+        cp_flow_instruction(flow, 0x1078, 4, CP_FLOW_END, 0);
         cp_flow_function(flow);
         add(flow, 0x2000, 9);
-        cp_flow_instruction(flow, 0x2024, CP_FLOW_END, 0);
+        cp_flow_instruction(flow, 0x2024, 4, CP_FLOW_END, 0);
         cp_flow_samples(flow, 0x1000, 30000);
         cp_flow_samples(flow, 0x2000, 30000);
         cp_flow_call(flow, 0x1023, 0x2000, 30000);
