@@ -62,6 +62,8 @@ sources() {
     debian_source sqlite3
     debian_source bzip2
     debian_source lua5.4
+    # The package's rules make this header.
+    echo '#define DEB_HOST_MULTIARCH "lib"' >"$WORK/lua5.4/src/lua5.4-deb-multiarch.h"
     # The amalgamation is made where the source has it only in parts.
     [ -e "$WORK/sqlite3/sqlite3.c" ] || (cd "$WORK/sqlite3" && ./configure -q && make -s sqlite3.c)
     find "$WORK/sqlite3/src" "$WORK/lua5.4/src" -name '*.[ch]' -exec cat {} + 2>/dev/null | head -c 4000000 >"$WORK/data"
