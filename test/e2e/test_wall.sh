@@ -94,7 +94,7 @@ process=$!
 started="$started $process"
 has_looked() {
     [ "$(cat "/proc/$process"/task/*/syscall 2>/dev/null | grep -c '^[0-9]')" -ge 15 ] &&
-        [ "$(cat $(grep -l '^libpprof' "/proc/$process"/task/*/comm | sed 's/comm$/status/') |
+        [ "$(grep -l '^libpprof' "/proc/$process"/task/*/comm | sed 's/comm$/status/' | xargs cat |
             sed -n 's/^voluntary_ctxt_switches:\t//p')" -gt 20 ]
 }
 wait_until has_looked

@@ -37,6 +37,7 @@ typedef struct interval {
     uint64_t rate;       /* the rate of the draw */
     uint64_t random;     /* 0 = not seeded */
     uint32_t generation; /* of the rate */
+    bool mark;           /* pp_heap_mark(), where there is room */
 } interval;
 
 static PP_TLS interval thread;
@@ -214,6 +215,11 @@ static bool forget_stale(uintptr_t address)
         pp_heap_freed(record);
     }
     return record != 0;
+}
+
+bool *pp_heap_mark(void)
+{
+    return &thread.mark;
 }
 
 void pp_heap_count_whole_stack(void)

@@ -77,6 +77,9 @@ void pp_heap_lose(uint64_t size, uint64_t rate);
  * address had a record, which is gone. */
 bool pp_heap_record_block(uintptr_t address, uint64_t size, uint64_t rate, pp_heap_block block);
 
+/* A mark of the calling thread, which belongs to jemalloc_samples.c. */
+bool *pp_heap_mark(void);
+
 /* For a sample whose whole stack was found elsewhere; pp_heap_find_block() counts by itself. */
 void pp_heap_count_whole_stack(void);
 

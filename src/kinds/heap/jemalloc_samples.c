@@ -56,7 +56,10 @@ static struct {
 } state;
 
 /* jemalloc has a stack of this thread from us, which is whole. Then comes its sample. */
-static PP_TLS bool has_walked;
+static bool *has_walked(void)
+{
+    return pp_heap_mark();
+}
 
 /* Only the stubs call these functions, and only jemalloc calls the stubs. */
 void pp_jemalloc_sampled(const pp_stub_call *call);
@@ -206,7 +209,7 @@ static void record(const pp_jemalloc *jemalloc, const pp_stub_call *call)
     const uintptr_t *a = call->argument;
     pp_caller caller = caller_of(call);
     uint64_t rate = pp_jemalloc_rate(jemalloc);
-    pp_heap_block block = has_walked && a[STACK_DEPTH] <= PP_SCRATCH_DEPTH
+    pp_heap_block block = *has_walked() && a[STACK_DEPTH] <= PP_SCRATCH_DEPTH
                               ? find_block_of((const void *)a[STACK], (uint32_t)a[STACK_DEPTH],
                                               a[BLOCK_SIZE], rate, caller.sp)
                               : pp_heap_find_block(0, a[BLOCK_SIZE], rate, &caller, find_block);
@@ -224,7 +227,7 @@ __attribute__((visibility("hidden"), used)) void pp_jemalloc_sampled(const pp_st
     if (jemalloc != NULL && pp_heap_rate() != 0 && !pp_own_work_has((uintptr_t)call)) {
         record(jemalloc, call);
     }
-    has_walked = false;
+    *has_walked() = false;
     if (state.sample_before != NULL) {
         state.sample_before((const void *)a[0], a[1], (void **)a[2], (unsigned)a[3], a[4]);
     }
@@ -257,8 +260,8 @@ __attribute__((visibility("hidden"), used)) void pp_jemalloc_walks(const pp_stub
 {
     int saved_errno = errno;
     const uintptr_t *a = call->argument;
-    has_walked = present() != NULL && pp_heap_rate() != 0 && walk_for_jemalloc(call);
-    if (!has_walked) {
+    *has_walked() = present() != NULL && pp_heap_rate() != 0 && walk_for_jemalloc(call);
+    if (!*has_walked()) {
         state.walk_before((void **)a[WALK_STACK], (unsigned *)a[WALK_DEPTH],
                           (unsigned)a[WALK_ROOM]);
     }
