@@ -173,9 +173,7 @@ static pp_wall_state state_in_call(int folder, int tid, const pp_task_place *pla
 /* After a signal without a handler, as of a stop and what continues it, the kernel starts some calls again by this one. */
 static bool is_restarted(const pp_thread_row *row)
 {
-    const char *name =
-        row->state == PP_THREAD_WAITS_IN_CALL ? pp_task_call_name(row->place.call) : NULL;
-    return name != NULL && strcmp(name, "restart_syscall") == 0;
+    return row->state == PP_THREAD_WAITS_IN_CALL && row->place.call == SYS_restart_syscall;
 }
 
 static pp_wall_state state_of(int folder, const pp_thread_row *row)
