@@ -438,9 +438,7 @@ static cp_flow *find_flow(const collector *c)
         return NULL;
     }
     for (size_t i = 0; i < c->leaf_count; i++) {
-        if (c->leaves[i].value && function_at(c, c->leaves[i].address)) {
-            cp_flow_samples(flow, c->leaves[i].address, c->leaves[i].value);
-        }
+        cp_flow_samples(flow, c->leaves[i].address, c->leaves[i].value);
     }
     for (size_t i = 0; i < c->call_count && c->calls[i].mapping == c->mapping; i++) {
         const extent *callee = function_at(c, c->calls[i].callee);

@@ -151,13 +151,7 @@ static bool is_relro(const object *o, uintptr_t address)
 
 static void read_symbols(pp_loaded_symbols *symbols, const struct dl_phdr_info *info)
 {
-    const ElfW(Dyn) *dynamic = NULL;
-    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC) {
-            dynamic = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-        }
-    }
-    pp_loaded_symbols_read(symbols, dynamic, info->dlpi_addr);
+    pp_loaded_symbols_read(symbols, pp_loaded_dynamic(info), info->dlpi_addr);
 }
 
 static bool read_object(object *o, const struct dl_phdr_info *info)

@@ -198,8 +198,10 @@ static pp_heap_block find_block_of(const void *stack, uint32_t depth, uint64_t s
     uintptr_t *pcs = scratch->pcs;
     memcpy(pcs, stack, depth * sizeof *pcs);
     pp_heap_count_whole_stack();
+    uint32_t leaf = show_leaf(pcs, depth);
     pp_heap_block block =
-        find_block(pcs, depth, pp_stack_hash(pcs, depth), size, rate, pp_labels_current());
+        pp_heap_block_find(pcs + leaf, depth - leaf, pp_stack_hash(pcs + leaf, depth - leaf), size,
+                           rate, pp_labels_current());
     pp_scratch_give(scratch);
     return block;
 }
@@ -234,7 +236,7 @@ __attribute__((visibility("hidden"), used)) void pp_jemalloc_sampled(const pp_st
     errno = saved_errno;
 }
 
-/* False: the stack is not known to be whole; nothing has changed. */
+/* False: the stack is not known to be whole. */
 static bool walk_for_jemalloc(const pp_stub_call *call)
 {
     const uintptr_t *a = call->argument;
@@ -243,13 +245,13 @@ static bool walk_for_jemalloc(const pp_stub_call *call)
     if (scratch == NULL) {
         return false;
     }
-    size_t room = a[WALK_ROOM] < PP_SCRATCH_DEPTH ? a[WALK_ROOM] : PP_SCRATCH_DEPTH;
     pp_walk *walk = &scratch->walk;
-    *walk = (pp_walk){.pcs = scratch->pcs, .space = &scratch->space, .capacity = (uint32_t)room};
+    *walk = (pp_walk){.pcs = (uintptr_t *)a[WALK_STACK],
+                      .space = &scratch->space,
+                      .capacity = (uint32_t)a[WALK_ROOM]};
     pp_walk_from_caller(&caller, walk);
     bool is_whole = walk->stop == PP_STOP_END && !walk->guessed;
     if (is_whole) {
-        memcpy((void *)a[WALK_STACK], walk->pcs, walk->depth * sizeof *walk->pcs);
         *(unsigned *)a[WALK_DEPTH] = walk->depth;
     }
     pp_scratch_give(scratch);

@@ -30,9 +30,10 @@ enum {
     EDGE_SHIFT = 16,
     EDGES = 1 << EDGE_SHIFT, /* allocated at once */
     EDGE_PARTS = 1 << (32 - EDGE_SHIFT),
-    SLACK_SHARE =
-        4, /* a block has at most a part in so many more than was asked for, in jemalloc's classes of sizes; */
-    SLACK_LEAST = 64 /* or so much: glibc has no smaller rest than 32 bytes */
+    /* Behind a block is at most one part in so many more than was asked for, as in jemalloc's
+     * classes of sizes; or so many bytes: glibc has no smaller rest than 32. */
+    SLACK_SHARE = 4,
+    SLACK_LEAST = 64
 };
 
 #define NONE UINT32_MAX

@@ -65,10 +65,10 @@ typedef struct pp_leak_blocks {
     /* Every block of the program is in the list, and the program makes and frees none: other memory
      * of its allocator is free memory, whose words do not count. */
     bool complete;
-    bool
-        shares_break; /* if complete: others than the allocator have memory at the program break, too */
-    bool
-        uses_slack; /* if complete: the program asks how large blocks are, and uses what they have beyond their sizes */
+    /* If complete: others than the allocator have memory at the program break, too. */
+    bool shares_break;
+    /* If complete: the program asks how large blocks are, and uses what is beyond their sizes. */
+    bool uses_slack;
     uintptr_t break_start, break_limit; /* the allocator's, if `complete` */
     struct pp_leak_pages **index;
     pp_leak_near near[2]; /* before and after the largest gap between two blocks */
