@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -43,16 +44,6 @@ static int begin_other(void **state)
     return pipe(other_ends) != 0 || pthread_create(&other, NULL, wait_for_end, NULL) != 0;
 }
 
-static int end_other(void **state)
-{
-    (void)state;
-    close(other_ends[1]);
-    pthread_join(other, NULL);
-    close(other_ends[0]);
-    pp_apart_permit(false);
-    return 0;
-}
-
 static int kernel_id(void)
 {
     return (int)syscall(SYS_gettid);
@@ -67,6 +58,20 @@ static unsigned listed_threads(void)
 {
     struct stat status;
     return stat("/proc/self/task", &status) == 0 ? (unsigned)status.st_nlink - 2 : 0;
+}
+
+/* A thread that was joined may still be listed for a while. */
+static int end_other(void **state)
+{
+    (void)state;
+    close(other_ends[1]);
+    pthread_join(other, NULL);
+    close(other_ends[0]);
+    pp_apart_permit(false);
+    while (listed_threads() > 1) {
+        sched_yield();
+    }
+    return 0;
 }
 
 /* ---- what a function sees ---- */

@@ -55,6 +55,7 @@ with_library() {
         fault "$with_name with $with_options: without the library, then with it:"
         tail -n 6 "$with_name.plain" >&2
         tail -n 12 "$with_name.seen" >&2
+        diff plain.seen library.seen >&2 || :
         return 0
     }
     with_found=
