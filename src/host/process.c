@@ -10,7 +10,9 @@
  *
  * The library holds no lock over the fork: handlers that were registered before ours run after
  * ours, and may wait for threads of the program that want such a lock. The child resets the locks
- * that it inherited instead.
+ * that it inherited instead. It has to be alone for that: a handler that was registered before ours
+ * may create a thread in the child (ThreadSanitizer's does), which is why the hooks of threads ask
+ * first (pp_hook_settle_fork()).
  *
  * A child of vfork, or of a raw clone, has not run the handlers. Its process id shows what it is.
  *
@@ -34,6 +36,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -150,6 +153,10 @@ __attribute__((visibility("default"))) int dlclose(void *handle)
 
 /* ---- fork ---- */
 
+/* SIGKILL, which no mask has: in mask_before_fork it says that the thread forks, and that neither
+ * handler below was called yet. */
+#define FORKS (UINT64_C(1) << (SIGKILL - 1))
+
 static void before_fork(void)
 {
     pp_signal_mask old = 0;
@@ -157,23 +164,39 @@ static void before_fork(void)
     if (state.events.before_fork != NULL) {
         state.events.before_fork();
     }
-    mask_before_fork = old;
+    mask_before_fork = old | FORKS;
 }
 
 static void after_fork_in_parent(void)
 {
+    mask_before_fork &= ~FORKS;
     if (state.events.after_fork_in_parent != NULL) {
         state.events.after_fork_in_parent();
     }
     pp_signals_restore(&mask_before_fork);
 }
 
-static void after_fork_in_child(void)
+static void tell_child(void)
 {
+    mask_before_fork &= ~FORKS;
     state.owner_pid = pp_task_process();
     pp_dump_turn_after_fork();
     if (state.events.after_fork_in_child != NULL) {
         state.events.after_fork_in_child();
+    }
+}
+
+void pp_hook_settle_fork(void)
+{
+    if (pp_unlikely((mask_before_fork & FORKS) != 0) && !pp_hook_is_owner()) {
+        tell_child();
+    }
+}
+
+static void after_fork_in_child(void)
+{
+    if ((mask_before_fork & FORKS) != 0) {
+        tell_child();
     }
     pp_signals_restore(&mask_before_fork);
 }

@@ -73,6 +73,10 @@ bool pp_hook_is_owner(void);
 
 /* ---- for the hooks: each function calls the event of its name, if there is one ---- */
 
+/* A thread is about to be created. In a child of fork whose turn in the list of pthread_atfork has not come
+ * this calls after_fork_in_child now, while the child still has one thread. */
+void pp_hook_settle_fork(void);
+
 /* Only the owner may call these two. The second one preserves errno. */
 void pp_hook_tell_exec(pp_exec *exec);
 void pp_hook_tell_failed_exec(pp_exec *exec);

@@ -200,9 +200,10 @@ static void drop_launch(pp_thread_launch *l)
     pp_thread_launch_give_back(l);
 }
 
-/* Once, before the first thread. */
+/* Before each thread; the samplers are told of the first one only. */
 static void prepare_hooks(void)
 {
+    pp_hook_settle_fork();
     if (!__atomic_exchange_n(&state.first_told, true, __ATOMIC_RELAXED)) {
         pp_samplers_tell(PP_THREAD_IS_FIRST);
     }

@@ -36,6 +36,18 @@ for way in join loader; do
     done
 done
 
+# The child is told of the fork before its first thread is there, though another handler's turn comes first.
+mkdir created
+expect_equal "status of use_atfork create" 42 "$(status env LIBPPROF="cpu:1000,subprocesses,file=$work/created/%p.pb.gz" \
+    LD_PRELOAD="$library" "$victims/use_atfork" create)"
+expect_equal "profiles of use_atfork create" 2 "$(find created -type f | wc -l)"
+created=0
+for file in created/*.pb.gz; do
+    raw "$file"
+    created=$((created + $(weight_with "$file.raw" child_entry)))
+done
+expect_near "weight of child_entry" 100 "$created" 20
+
 echo 'extern void in_constructor(void); __attribute__((constructor)) void begin(void) { in_constructor(); }' >slow.c
 cc -shared -fPIC -o slow.so slow.c
 for options in file=/dev/null block:1,mutex:1,file=/dev/null; do

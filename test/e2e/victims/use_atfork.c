@@ -4,6 +4,8 @@
  *
  *   join      a handler of pthread_atfork, registered before ours, waits for a thread to end
  *             (OpenBLAS)
+ *   create    a handler of it, registered before ours, creates a thread in the child
+ *             (ThreadSanitizer), and waits until it has used 100 ms
  *   loader    fork while other threads load and unload libraries and walk the list of them
  */
 #include "burn.h"
@@ -38,10 +40,31 @@ static void stop_worker(void)
     }
 }
 
+static bool creates; /* a thread, in the child */
+static atomic_bool has_worked;
+
+static void *child_entry(void *unused)
+{
+    burn_ms(100);
+    atomic_store(&has_worked, true);
+    return unused;
+}
+
+/* The handlers after this one run when the thread has worked. */
+static void create_in_child(void)
+{
+    pthread_t thread;
+    if (creates && pthread_create(&thread, NULL, child_entry, NULL) == 0) {
+        while (!atomic_load(&has_worked)) {
+            usleep(1000);
+        }
+    }
+}
+
 /* Before any constructor, ours among them. */
 static void register_early(void)
 {
-    pthread_atfork(stop_worker, NULL, NULL);
+    pthread_atfork(stop_worker, NULL, create_in_child);
 }
 __attribute__((section(".preinit_array"),
                used)) static void (*const register_first)(void) = register_early;
@@ -68,6 +91,16 @@ static int join(void)
         }
     }
     return STATUS;
+}
+
+static int create(void)
+{
+    creates = true;
+    pid_t child = fork();
+    if (child == 0) {
+        _exit(atomic_load(&has_worked) ? 7 : 8);
+    }
+    return wait_for(child) == 7 ? STATUS : 1;
 }
 
 static void *load_entry(void *unused)
@@ -116,5 +149,6 @@ static int loader(void)
 
 int main(int argc, char **argv)
 {
-    return argc > 1 && strcmp(argv[1], "loader") == 0 ? loader() : join();
+    const char *way = argc > 1 ? argv[1] : "join";
+    return strcmp(way, "loader") == 0 ? loader() : strcmp(way, "create") == 0 ? create() : join();
 }
