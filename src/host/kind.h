@@ -189,6 +189,10 @@ typedef struct pp_kind {
  * NULL. Defined in kinds.c. */
 extern const pp_kind *const pp_kinds[];
 
+/* Whether `name` is a built-in profile that is not there now; the word of its name turns it on.
+ * Defined in output/profiles.c. Any thread. */
+bool pp_profile_is_off(const char *name);
+
 /*
  * A linker takes a member of an archive only if something refers to it. The list brings the start-up
  * (kinds.c), with it all hooks and the end of the process. This line stands in files whose functions

@@ -39,6 +39,12 @@ static const pprof_profile *find_built_in(const char *name)
     return NULL;
 }
 
+bool pp_profile_is_off(const char *name)
+{
+    const pprof_profile *profile = find_built_in(name);
+    return profile != NULL && !is_there(profile);
+}
+
 /* The next profile after `name` in the order of names, of those that are there and listed; NULL:
  * there is none. */
 static const pprof_profile *next_built_in(const char *name)

@@ -294,6 +294,17 @@ void pp_http_profile_after_fork_in_child(void)
 
 /* ---- which ---- */
 
+static void fail_unknown(pprof_http_answer *answer)
+{
+    const char *what = "Unknown profile";
+    if (pp_profile_is_off(answer->name)) {
+        const char *off =
+            pp_http_join(answer, answer->name, " is off; on with `cpprof configure` or LIBPPROF=");
+        what = pp_http_join(answer, off, answer->name);
+    }
+    pp_http_fail(answer, 404, what);
+}
+
 void pp_http_profile(pprof_http_answer *answer)
 {
     static const char prefix[] = "delta_";
@@ -302,7 +313,7 @@ void pp_http_profile(pprof_http_answer *answer)
     pprof_profile *profile = pprof_lookup(answer->name + (is_delta ? strlen(prefix) : 0));
     bool has_delta = profile != NULL && profile->build != NULL && profile->set_rate != NULL;
     if (profile == NULL || (is_delta && !has_delta)) {
-        pp_http_fail(answer, 404, "Unknown profile");
+        fail_unknown(answer);
     } else if (is_delta) {
         begin_since(answer, profile);
     } else if (pp_http_query_get(answer->query, "seconds", seconds) && seconds[0] != '\0') {

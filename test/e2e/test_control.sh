@@ -66,6 +66,8 @@ expect_contains "the CPU profile" cpu.txt burn_cpu
 expect_contains "the difference" diff.txt total
 expect_equal "an unknown profile, by cpprof" 1 "$(status "$cpprof" top "pid:$guest/nothing" 2>errors)"
 expect_contains "an unknown profile, by cpprof" errors "pid:$guest/nothing: the process answered 404: Unknown profile"
+expect_equal "a profile that is off" 1 "$(status "$cpprof" top "pid:$guest/peak" 2>errors)"
+expect_contains "a profile that is off" errors "peak is off; on with \`cpprof configure\` or LIBPPROF=peak"
 expect_equal "a name with a space" 1 "$(status "$cpprof" top "pid:$guest/no thing" 2>errors)"
 expect_contains "a name with a space" errors "pid:$guest/no thing: the process answered 404: Unknown profile"
 expect_equal "a process without a socket" 1 "$(status "$cpprof" top "pid:$$" 2>errors)"
