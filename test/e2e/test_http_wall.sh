@@ -55,6 +55,7 @@ for file in so_far so_far_again; do
 done
 expect_equal "the time from which on was counted, twice" "$(time_of so_far)" "$(time_of so_far_again)"
 case $(time_of so_far) in "$(date -u +%Y)"*) ;; *) fail "the time from which on was counted: $(time_of so_far)" ;; esac
+expect_equal "a rate of 5000 beside another one" 500 "$(status_of '/wall?hz=5000&seconds=1')"
 kill "$hanging"
 wait_until has_no_timers
 expect_equal "a rate of 5000" 500 "$(status_of '/wall?hz=5000&seconds=1')"

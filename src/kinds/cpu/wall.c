@@ -397,12 +397,6 @@ static int show(pp_wall_look *look, void *context, bool leaves)
 
 static int begin_first(int hz)
 {
-    if (hz == 0) {
-        hz = PP_WALL_HZ;
-    }
-    if (hz < MIN_HZ || hz > MAX_HZ) {
-        return -EINVAL;
-    }
     wall.hz = hz;
     wall.period_ns = (int64_t)PP_NS_PER_S / hz;
     wall.time_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME);
@@ -488,6 +482,12 @@ static int join(const task *t)
 
 int pp_wall_join(int hz, pp_wall_look *look, void *context)
 {
+    if (hz == 0) {
+        hz = PP_WALL_HZ;
+    }
+    if (hz < MIN_HZ || hz > MAX_HZ) {
+        return -EINVAL;
+    }
     return with_turn(&(task){.what = join, .hz = hz, .look = look, .context = context});
 }
 
