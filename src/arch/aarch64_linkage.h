@@ -3,7 +3,7 @@
  * aarch64_linkage.h: the stubs (procedure linkage table) that linkers make for aarch64.
  *
  *   .plt    [bti c;] adrp x16, page; ldr x17, [x16, #offset]; add x16, x16, #offset;
- *           [autia1716;] br x17
+ *           [autia1716;] br x17; [nop, up to 24 bytes if there is one of the two]
  *
  * Source: ELF for the Arm 64-bit Architecture; binutils bfd/elfnn-aarch64.c; lld's AArch64.cpp.
  *
@@ -21,7 +21,9 @@ enum {
     PP_RELOCATION_GLOB_DAT = R_AARCH64_GLOB_DAT,
     PP_RELOCATION_IRELATIVE = R_AARCH64_IRELATIVE,
     PP_RELOCATION_THREAD_OFFSET = R_AARCH64_TLS_TPREL,
-    PP_STUB_SIZE = 16
+    PP_STUB_SIZE = 24, /* of the longest ones */
+    PP_STUBS_VARY = 1,
+    PP_STUB_STEP = 4
 };
 
 /* The function of a stub: its slot. */
@@ -30,13 +32,16 @@ typedef struct pp_stub {
     uint32_t number; /* not used here */
 } pp_stub;
 
+/* What fills a stub up: pp_jump_at() takes it for a landing. */
+#define PP_STUB_FILLER 0xd503201fu
+
 /* Reads the stub at link-time address `address`, whose bytes are `code`; false if it is no stub. */
 static inline bool pp_stub_read(const uint8_t *code, size_t size, uint64_t address, pp_stub *stub)
 {
     uintptr_t target = 0;
     *stub = (pp_stub){.slot = 0};
-    return size >= PP_JUMP_BYTES && pp_jump_at(code, address, &stub->slot, &target) &&
-           stub->slot != 0;
+    return size >= PP_JUMP_BYTES + PP_LANDING_BYTES && pp_instruction(code) != PP_STUB_FILLER &&
+           pp_jump_at(code, address, &stub->slot, &target) && stub->slot != 0;
 }
 
 /* Relocations whose word is the address of a symbol [ELF for the Arm 64-bit Architecture]. */

@@ -6,6 +6,8 @@
  *   PP_RELOCATION_JUMP_SLOT, _GLOB_DAT   the slot holds the address of a symbol
  *   PP_RELOCATION_IRELATIVE              the slot holds the result of the function at the addend
  *   PP_STUB_SIZE                         bytes of a stub, if its section header has no entry size
+ *   PP_STUBS_VARY, PP_STUB_STEP          whether there are several sizes, so that stubs are found by
+ *                                        their instructions; the bytes of one
  *   pp_stub_read()                       reads the slot of a stub's jump
  *   pp_got_type_of()                     whether a relocation's word is the address of a function
  *

@@ -25,7 +25,9 @@ enum {
     PP_RELOCATION_GLOB_DAT = R_X86_64_GLOB_DAT,
     PP_RELOCATION_IRELATIVE = R_X86_64_IRELATIVE,
     PP_RELOCATION_THREAD_OFFSET = R_X86_64_TPOFF64,
-    PP_STUB_SIZE = 16
+    PP_STUB_SIZE = 16,
+    PP_STUBS_VARY = 0,
+    PP_STUB_STEP = 1
 };
 
 /* The function of a stub: its slot, or its index among the relocations of DT_JMPREL. */

@@ -50,17 +50,50 @@ static int compare_hits(const void *left, const void *right, void *context)
 
 /* ---- Which stubs --------------------------------------------------------------------------- */
 
-static void note_hit(namer *n, const pp_elf_stubs *section, uint64_t address, size_t index)
+static bool read_stub(const namer *n, const pp_elf_stubs *section, uint64_t start, uint64_t size,
+                      hit *found)
 {
     uint8_t code[PP_STUB_SIZE];
+    size_t got = pp_elf_read_some(n->elf, section->offset + (start - section->start), code, size);
+    found->start = start;
+    return pp_stub_read(code, got, start, &found->stub);
+}
+
+static bool find_by_size(const namer *n, const pp_elf_stubs *section, uint64_t address, hit *found)
+{
     uint64_t size = section->entry_size > 0 && section->entry_size < PP_STUB_SIZE
                         ? section->entry_size
                         : PP_STUB_SIZE;
     uint64_t before = (address - section->start) / size * size;
+    return read_stub(n, section, section->start + before, size, found);
+}
+
+/* The nearest jump before, and the landing in front of it. */
+static bool find_by_code(const namer *n, const pp_elf_stubs *section, uint64_t address, hit *found)
+{
+    uint64_t into = address - section->start;
+    uint64_t start = address - into % PP_STUB_STEP;
+    uint64_t least = into > PP_STUB_SIZE ? address - PP_STUB_SIZE : section->start;
+    while (!read_stub(n, section, start, PP_STUB_SIZE, found)) {
+        if (start < least + PP_STUB_STEP) {
+            return false;
+        }
+        start -= PP_STUB_STEP;
+    }
+    hit with_landing = *found;
+    if (start >= section->start + PP_STUB_STEP &&
+        read_stub(n, section, start - PP_STUB_STEP, PP_STUB_SIZE, &with_landing)) {
+        *found = with_landing;
+    }
+    return true;
+}
+
+static void note_hit(namer *n, const pp_elf_stubs *section, uint64_t address, size_t index)
+{
     hit *next = &n->hits[n->count];
-    *next = (hit){.start = section->start + before, .index = index};
-    size_t got = pp_elf_read_some(n->elf, section->offset + before, code, (size_t)size);
-    if (pp_stub_read(code, got, next->start, &next->stub)) {
+    *next = (hit){.index = index};
+    if (PP_STUBS_VARY ? find_by_code(n, section, address, next)
+                      : find_by_size(n, section, address, next)) {
         n->count++;
     }
 }

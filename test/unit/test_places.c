@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "arch/linkage.h"
 #include "elf_image.h"
 #include "symbol/extents.h"
 #include "symbol/places.h"
@@ -270,13 +271,21 @@ static void damaged_tables_give_no_names(void **state)
 
 /* ---- Stubs --------------------------------------------------------------------------------- */
 
-/* `jmp *slot(%rip)` whose first byte is at STUBS + at. */
+/* What jumps to where a slot points; its first byte is at STUBS + at. */
 static void put_jump(parts *p, size_t at, unsigned slot)
 {
+#ifdef __x86_64__ /* jmp *slot(%rip) */
     int32_t distance = SLOTS + 8 * (int32_t)slot - (STUBS + (int32_t)at + 6);
     p->stub[at] = 0xff;
     p->stub[at + 1] = 0x25;
     memcpy(p->stub + at + 2, &distance, sizeof(distance));
+#else /* adrp x16, page; ldr x17, [x16, #offset]; add x16, x16, #offset; br x17 */
+    uint32_t offset = (SLOTS + 8 * slot) % 0x1000;
+    const uint32_t code[] = {0x90000010, 0xf9400211 | offset / 8 << 10, 0x91000210 | offset << 10,
+                             0xd61f0220};
+    assert_int_equal(STUBS / 0x1000, SLOTS / 0x1000);
+    memcpy(p->stub + at, code, sizeof(code));
+#endif
 }
 
 static const image_symbol imports[] = {
@@ -284,12 +293,13 @@ static const image_symbol imports[] = {
     {"strcmp", 0, 0, STB_GLOBAL, STT_FUNC, SHN_UNDEF},
 };
 
+#ifdef __x86_64__
 static void stubs_have_the_names_of_their_slots(void **state)
 {
     (void)state;
     parts p = {.function = {{STUBS, 64}}, .stub_size = 16};
-    p.relocation[0] = relocation(0, R_X86_64_JUMP_SLOT, 1, 0);
-    p.relocation[1] = relocation(1, R_X86_64_JUMP_SLOT, 2, 0);
+    p.relocation[0] = relocation(0, PP_RELOCATION_JUMP_SLOT, 1, 0);
+    p.relocation[1] = relocation(1, PP_RELOCATION_JUMP_SLOT, 2, 0);
     p.relocation_count = 2;
     put_jump(&p, 16, 1);
     memcpy(p.stub + 32, "\xf3\x0f\x1e\xfa\xf2", 5); /* endbr64; bnd jmp */
@@ -313,8 +323,8 @@ static void stubs_of_eight_bytes(void **state)
     (void)state;
     parts p = {.stub_size = 8};
     p.relocation[0] = relocation(5, R_X86_64_RELATIVE, 0, 0);
-    p.relocation[1] = relocation(0, R_X86_64_GLOB_DAT, 1, 0);
-    p.relocation[2] = relocation(1, R_X86_64_GLOB_DAT, 2, 0);
+    p.relocation[1] = relocation(0, PP_RELOCATION_GLOB_DAT, 1, 0);
+    p.relocation[2] = relocation(1, PP_RELOCATION_GLOB_DAT, 2, 0);
     p.relocation_count = 3;
     p.relative_count = 1;
     put_jump(&p, 0, 1);
@@ -325,6 +335,54 @@ static void stubs_of_eight_bytes(void **state)
     expect_name(STUBS + 8, "strlen@plt");
     assert_string_equal(name_at(STUBS + 16, NULL, NULL), "?");
 }
+#else
+static void stubs_have_the_names_of_their_slots(void **state)
+{
+    (void)state;
+    parts p = {.function = {{STUBS, 64}}, .stub_size = 16};
+    p.relocation[0] = relocation(0, PP_RELOCATION_JUMP_SLOT, 1, 0);
+    p.relocation[1] = relocation(1, PP_RELOCATION_JUMP_SLOT, 2, 0);
+    p.relocation_count = 2;
+    put_jump(&p, 16, 1);
+    put_jump(&p, 32, 0);
+    put_jump(&p, 48, 2); /* a slot without a relocation */
+    make_module(&modules[0], imports, COUNT(imports), &p);
+    expect_place(STUBS + 15, "[first]+0x3000", STUBS);
+    expect_name(STUBS + 16, "strcmp@plt");
+    expect_name(STUBS + 31, "strcmp@plt");
+    expect_name(STUBS + 32, "strlen@plt");
+    expect_name(STUBS + 47, "strlen@plt");
+    uint64_t entry;
+    name_at(STUBS + 47, NULL, &entry);
+    assert_int_equal(entry, STUBS + 32);
+}
+
+/* With `bti c` in front. */
+static void stubs_with_landings(void **state)
+{
+    static const uint8_t bti[] = {0x5f, 0x24, 0x03, 0xd5}, nop[] = {0x1f, 0x20, 0x03, 0xd5};
+    (void)state;
+    parts p = {.stub_size = 24}; /* linkers write no size for aarch64 */
+    p.relocation[0] = relocation(5, R_AARCH64_RELATIVE, 0, 0);
+    p.relocation[1] = relocation(0, PP_RELOCATION_GLOB_DAT, 1, 0);
+    p.relocation[2] = relocation(1, PP_RELOCATION_GLOB_DAT, 2, 0);
+    p.relocation_count = 3;
+    p.relative_count = 1;
+    for (unsigned i = 0; i < 2; i++) {
+        memcpy(p.stub + i * 24, bti, sizeof(bti));
+        put_jump(&p, i * 24 + sizeof(bti), 1 - i);
+        memcpy(p.stub + i * 24 + 20, nop, sizeof(nop));
+    }
+    make_module(&modules[0], imports, COUNT(imports), &p);
+    for (unsigned i = 0; i < 24; i++) {
+        uint64_t entry;
+        expect_name(STUBS + i, "strcmp@plt");
+        expect_name(STUBS + 24 + i, "strlen@plt");
+        name_at(STUBS + 24 + i, NULL, &entry);
+        assert_int_equal(entry, STUBS + 24);
+    }
+}
+#endif
 
 /* ---- What the loader has chosen ------------------------------------------------------------ */
 
@@ -350,8 +408,9 @@ static void variants_have_the_name_of_what_chose_them(void **state)
 {
     (void)state;
     parts p = {.stub_size = 16};
-    p.relocation[0] = relocation(0, R_X86_64_IRELATIVE, 0, RESOLVER);
-    p.relocation[1] = relocation(1, R_X86_64_IRELATIVE, 0, TEXT_LIMIT + 0x900); /* has no symbol */
+    p.relocation[0] = relocation(0, PP_RELOCATION_IRELATIVE, 0, RESOLVER);
+    p.relocation[1] =
+        relocation(1, PP_RELOCATION_IRELATIVE, 0, TEXT_LIMIT + 0x900); /* has no symbol */
     p.relocation_count = 2;
     put_jump(&p, 0, 0);
     make_home(&p);
@@ -370,8 +429,8 @@ static void slots_of_importers_tell_the_same(void **state)
     (void)state;
     parts home = {.stub_size = 0};
     parts p = {.relocation_count = 2};
-    p.relocation[0] = relocation(0, R_X86_64_JUMP_SLOT, 1, 0);
-    p.relocation[1] = relocation(1, R_X86_64_GLOB_DAT, 2, 0);
+    p.relocation[0] = relocation(0, PP_RELOCATION_JUMP_SLOT, 1, 0);
+    p.relocation[1] = relocation(1, PP_RELOCATION_GLOB_DAT, 2, 0);
     make_home(&home);
     make_module(&modules[1], importing, COUNT(importing), &p);
     set_slot(&modules[1], 0, code_of(&modules[0], TEXT_START + 0x10));
@@ -416,7 +475,11 @@ int main(void)
         cmocka_unit_test(many_addresses_at_once),
         cmocka_unit_test(damaged_tables_give_no_names),
         cmocka_unit_test(stubs_have_the_names_of_their_slots),
+#ifdef __x86_64__
         cmocka_unit_test(stubs_of_eight_bytes),
+#else
+        cmocka_unit_test(stubs_with_landings),
+#endif
         cmocka_unit_test(variants_have_the_name_of_what_chose_them),
         cmocka_unit_test(slots_of_importers_tell_the_same),
         cmocka_unit_test(extents_of_this_program_hold_its_functions),
