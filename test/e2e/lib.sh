@@ -243,7 +243,7 @@ stacks() {
 }
 
 # weight RAW: of all samples.
-weight() { stacks "$1" | awk -F '\t' '{ sum += $1 } END { print sum + 0 }'; }
+weight() { stacks "$1" | awk -F '\t' '{ sum += $1 } END { printf "%.0f\n", sum }'; }
 
 # weight_with RAW NAME...: of the samples whose stacks have all of these functions, leaf first, in
 # this order.
@@ -257,7 +257,7 @@ weight_with() {
             for (i = 2; i <= NF && next_one <= count; i++) if ($i == want[next_one]) next_one++
             if (next_one > count) sum += $1
         }
-        END { print sum + 0 }'
+        END { printf "%.0f\n", sum }'
 }
 
 # weight_directly RAW NAME...: the same where these functions are neighbours.
@@ -266,7 +266,7 @@ weight_directly() {
     shift
     weight_wanted=$(printf '\t%s' "$@")
     stacks "$weight_raw" | awk -v wanted="$weight_wanted" -F '\t' \
-        'index($0 "\t", wanted "\t") { sum += $1 } END { print sum + 0 }'
+        'index($0 "\t", wanted "\t") { sum += $1 } END { printf "%.0f\n", sum }'
 }
 
 # comments RAW

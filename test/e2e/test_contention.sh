@@ -12,9 +12,11 @@ by_delay() { sed -E 's/^( *)([0-9]+) +([0-9]+):/\1\3 \2:/' "$1" >"$1.delay"; }
 
 # ---- the script ----
 
+# A thread may lose its processor between its reading of the clock and the wait: each attempt waits longer, to which that
+# is less.
 scripted() {
     rm -f ./*.pb.gz*
-    preload "block,mutex,file=$work/script.%k.pb.gz" "$victims/contention" 200 >measured
+    preload "block,mutex,file=$work/script.%k.pb.gz" "$victims/contention" $((200 * (6 - attempts_left))) >measured
     for kind in block mutex; do
         raw script.$kind.pb.gz
         by_delay script.$kind.pb.gz.raw
