@@ -92,10 +92,8 @@ static void note_hit(namer *n, const pp_elf_stubs *section, uint64_t address, si
 {
     hit *next = &n->hits[n->count];
     *next = (hit){.index = index};
-    if (PP_STUBS_VARY ? find_by_code(n, section, address, next)
-                      : find_by_size(n, section, address, next)) {
-        n->count++;
-    }
+    n->count += PP_STUBS_VARY ? find_by_code(n, section, address, next)
+                              : find_by_size(n, section, address, next);
 }
 
 static void find_hits(namer *n, const uint64_t *addresses, size_t count)
