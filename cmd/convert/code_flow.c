@@ -162,12 +162,12 @@ void cp_flow_call(cp_flow *flow, uint64_t call, uint64_t callee, int64_t samples
 
 /* ---- blocks ---- */
 
-/* The target of a jump in its function; NOWHERE: it leaves it. */
-static uint32_t target_inside(const cp_flow *flow, const instruction *jump)
+/* The target of a jump, which may be in another function, as that of a tail call; NOWHERE: not known. */
+static uint32_t target_of(const cp_flow *flow, const instruction *one)
 {
-    uint32_t i = jump->target ? beginning_at(flow, jump->target) : NOWHERE;
+    bool is_jump = one->kind == CP_FLOW_JUMP || one->kind == CP_FLOW_BRANCH;
 
-    return i != NOWHERE && flow->code[i].function == jump->function ? i : NOWHERE;
+    return is_jump && one->target ? beginning_at(flow, one->target) : NOWHERE;
 }
 
 static void find_leaders(cp_flow *flow)
@@ -175,7 +175,7 @@ static void find_leaders(cp_flow *flow)
     for (uint32_t i = 0; i < flow->count; i++) {
         const instruction *one = &flow->code[i];
         bool is_jump = one->kind == CP_FLOW_JUMP || one->kind == CP_FLOW_BRANCH;
-        uint32_t target = is_jump ? target_inside(flow, one) : NOWHERE;
+        uint32_t target = target_of(flow, one);
 
         if (begins_function(flow, i)) {
             flow->code[i].leads = true;
@@ -258,7 +258,7 @@ static void connect(cp_flow *flow, uint32_t from)
     bool is_jump = one->kind == CP_FLOW_JUMP || one->kind == CP_FLOW_BRANCH;
     bool goes_on = one->kind != CP_FLOW_JUMP && one->kind != CP_FLOW_END &&
                    last + 1 < flow->count && !begins_function(flow, last + 1);
-    uint32_t target = is_jump ? target_inside(flow, one) : NOWHERE;
+    uint32_t target = target_of(flow, one);
 
     if (target != NOWHERE) {
         pass(flow, from, flow->code[target].block);

@@ -122,6 +122,42 @@ static void a_function_is_entered_as_often_as_it_is_called(void **state)
     }
 }
 
+/* A function that a tail call enters in each round of a loop: the code of a direct call without samples does not run as
+ * often. */
+static void a_tail_call_enters_a_function(void **state)
+{
+    cp_flow *flow = cp_flow_new();
+
+    (void)state;
+    cp_flow_function(flow);
+    add(flow, 0x1000, 9);
+    cp_flow_instruction(flow, 0x1024, 4, CP_FLOW_BRANCH, 0x1034);
+    cp_flow_instruction(flow, 0x1028, 4, CP_FLOW_CALL, 0x2000);
+    cp_flow_instruction(flow, 0x102c, 4, CP_FLOW_BRANCH, 0x1000);
+    cp_flow_instruction(flow, 0x1030, 4, CP_FLOW_END, 0);
+    cp_flow_instruction(flow, 0x1034, 4, CP_FLOW_CALL, 0x3000);
+    cp_flow_instruction(flow, 0x1038, 4, CP_FLOW_END, 0);
+    cp_flow_function(flow);
+    add(flow, 0x2000, 9);
+    cp_flow_instruction(flow, 0x2024, 4, CP_FLOW_JUMP, 0x3000);
+    cp_flow_function(flow);
+    add(flow, 0x3000, 9);
+    cp_flow_instruction(flow, 0x3024, 4, CP_FLOW_END, 0);
+    for (unsigned i = 0; i < 10; i++) {
+        cp_flow_samples(flow, 0x1000 + 4 * i, 1000);
+        cp_flow_samples(flow, 0x2000 + 4 * i, 1000);
+        cp_flow_samples(flow, 0x3000 + 4 * i, 1000);
+    }
+    cp_flow_call(flow, 0x102b, 0x2000, 10000);
+    cp_flow_call(flow, 0x102b, 0x3000, 10000);
+    cp_flow_solve(flow);
+
+    assert_about(1000, cp_flow_runs(flow, 0x2000));
+    assert_about(1000, cp_flow_runs(flow, 0x3000));
+    assert_true(cp_flow_runs(flow, 0x1034) < 100);
+    cp_flow_free(flow);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +165,7 @@ int main(void)
         cmocka_unit_test(samples_tell_which_way_is_taken),
         cmocka_unit_test(a_table_leads_to_its_cases),
         cmocka_unit_test(a_function_is_entered_as_often_as_it_is_called),
+        cmocka_unit_test(a_tail_call_enters_a_function),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
