@@ -8,6 +8,9 @@
  *   ---edge--> [in  block  out] ---edge--> [in  block  out]
  *                    '-call] ---edge--> [in  first block of the callee
  *
+ * Jumps through tables, or pointers, of a function go to a block without instructions, and from there to all that they
+ * may go to: so there are as many edges as jumps and targets, and not their product.
+ *
  * The flow is found in rounds. In each, a block takes the mean of its gates' flows, drawn to its samples by the
  * number of its instructions, and its edges are scaled to that. So edges keep their proportions at a gate until
  * their other ends tell more.
@@ -40,6 +43,7 @@ typedef struct instruction {
 typedef struct block {
     uint32_t first, end; /* instructions */
     bool is_entered;     /* by an edge */
+    bool is_reached;     /* from where a function begins, without tables */
     double samples, rate;
     double runs;
 } block;
@@ -162,25 +166,27 @@ void cp_flow_call(cp_flow *flow, uint64_t call, uint64_t callee, int64_t samples
 
 /* ---- blocks ---- */
 
+static bool is_jump(const instruction *one)
+{
+    return one->kind == CP_FLOW_JUMP || one->kind == CP_FLOW_BRANCH;
+}
+
 /* The target of a jump, which may be in another function, as that of a tail call; NOWHERE: not known. */
 static uint32_t target_of(const cp_flow *flow, const instruction *one)
 {
-    bool is_jump = one->kind == CP_FLOW_JUMP || one->kind == CP_FLOW_BRANCH;
-
-    return is_jump && one->target ? beginning_at(flow, one->target) : NOWHERE;
+    return is_jump(one) && one->target ? beginning_at(flow, one->target) : NOWHERE;
 }
 
 static void find_leaders(cp_flow *flow)
 {
     for (uint32_t i = 0; i < flow->count; i++) {
         const instruction *one = &flow->code[i];
-        bool is_jump = one->kind == CP_FLOW_JUMP || one->kind == CP_FLOW_BRANCH;
         uint32_t target = target_of(flow, one);
 
         if (begins_function(flow, i)) {
             flow->code[i].leads = true;
         }
-        if ((is_jump || one->kind == CP_FLOW_END) && i + 1 < flow->count) {
+        if ((is_jump(one) || one->kind == CP_FLOW_END) && i + 1 < flow->count) {
             flow->code[i + 1].leads = true;
         }
         if (target != NOWHERE) {
@@ -193,7 +199,7 @@ static void make_blocks(cp_flow *flow)
 {
     double samples = 0;
 
-    flow->blocks = cp_heap_alloc(flow->count + 1, sizeof *flow->blocks);
+    flow->blocks = cp_heap_alloc(flow->count + flow->functions + 1, sizeof *flow->blocks);
     for (uint32_t i = 0; i < flow->count; i++) {
         if (flow->code[i].leads) {
             flow->blocks[flow->block_count++].first = i;
@@ -250,57 +256,125 @@ static bool jumps_anywhere(const cp_flow *flow, uint32_t i)
     return last->kind == CP_FLOW_JUMP && !last->target;
 }
 
-/* Where control goes after a block that does not jump anywhere. */
-static void connect(cp_flow *flow, uint32_t from)
+/* Where control goes after a block: blocks, or NOWHERE; and whether it may go to code that is not known. */
+typedef struct ways {
+    uint32_t target, next;
+    bool leaves;
+} ways;
+
+static ways ways_of(const cp_flow *flow, uint32_t from)
 {
     uint32_t last = flow->blocks[from].end - 1;
     const instruction *one = &flow->code[last];
-    bool is_jump = one->kind == CP_FLOW_JUMP || one->kind == CP_FLOW_BRANCH;
     bool goes_on = one->kind != CP_FLOW_JUMP && one->kind != CP_FLOW_END &&
                    last + 1 < flow->count && !begins_function(flow, last + 1);
     uint32_t target = target_of(flow, one);
 
-    if (target != NOWHERE) {
-        pass(flow, from, flow->code[target].block);
+    target = target == NOWHERE ? NOWHERE : flow->code[target].block;
+    return (ways){.target = target,
+                  .next = goes_on && target != from + 1 ? from + 1 : NOWHERE,
+                  .leaves = (one->kind != CP_FLOW_JUMP && !goes_on) ||
+                            (is_jump(one) && target == NOWHERE)};
+}
+
+/* Where control goes after a block that does not jump anywhere. */
+static void connect(cp_flow *flow, uint32_t from)
+{
+    ways to = ways_of(flow, from);
+
+    if (to.target != NOWHERE) {
+        pass(flow, from, to.target);
     }
-    if (goes_on && (target == NOWHERE || flow->code[target].block != from + 1)) {
-        pass(flow, from, from + 1);
+    if (to.next != NOWHERE) {
+        pass(flow, from, to.next);
     }
-    if (target == NOWHERE && (is_jump || !goes_on)) {
+    if (to.leaves) {
         add_edge(flow, way_out(from), NOWHERE, 0);
     }
 }
 
-/* A block that nothing else goes to is one to which its function's jumps through tables go. */
+/* Marks a block, and notes it, if it is not marked yet. */
+static void reach(cp_flow *flow, uint32_t to, uint32_t *noted, size_t *count)
+{
+    if (to != NOWHERE && !flow->blocks[to].is_reached) {
+        flow->blocks[to].is_reached = true;
+        noted[(*count)++] = to;
+    }
+}
+
+static void find_reached(cp_flow *flow)
+{
+    uint32_t *noted = cp_heap_alloc(flow->block_count, sizeof *noted);
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < flow->block_count; i++) {
+        if (begins_function(flow, flow->blocks[i].first)) {
+            reach(flow, i, noted, &count);
+        }
+    }
+    while (count) {
+        ways to = ways_of(flow, noted[--count]);
+        reach(flow, to.target, noted, &count);
+        reach(flow, to.next, noted, &count);
+    }
+    free(noted);
+}
+
+/* A block without instructions, for the jumps through tables of the function that ends before a block. */
+static uint32_t new_table(cp_flow *flow, uint32_t end, double rate)
+{
+    uint32_t table = (uint32_t)flow->block_count++, last = flow->blocks[end - 1].end - 1;
+
+    flow->blocks[table] = (block){.first = last, .end = last, .is_entered = true, .rate = rate};
+    new_gate(flow, table);
+    new_gate(flow, table);
+    return table;
+}
+
+/* A block that nothing else goes to is one to which its function's jumps through tables may go. It may also be one of
+ * padding, or for exceptions, and the jump a tail call: so its samples tell, and the others leave the function. */
+static void connect_table(cp_flow *flow, uint32_t first, uint32_t end, double rate)
+{
+    uint32_t table = new_table(flow, end, rate);
+    double others = rate;
+
+    for (uint32_t i = first; i < end; i++) {
+        block *b = &flow->blocks[i];
+        if (jumps_anywhere(flow, i)) {
+            add_edge(flow, way_out(i), way_in(table), b->rate + flow->mean * UNSEEN);
+        }
+        if (i > first && !b->is_entered) {
+            b->is_entered = true;
+            others -= b->rate;
+            add_edge(flow, way_out(table), way_in(i), b->rate + flow->mean * UNSEEN);
+        }
+    }
+    add_edge(flow, way_out(table), NOWHERE, fmax(others, 0) + flow->mean * UNSEEN);
+}
+
 static void connect_tables(cp_flow *flow)
 {
-    uint32_t *jumps = cp_heap_alloc(flow->block_count, sizeof *jumps);
+    uint32_t count = (uint32_t)flow->block_count;
 
-    for (uint32_t first = 0, end = 0; first < flow->block_count; first = end) {
-        size_t count = 0;
-        bool is_table = false;
+    for (uint32_t first = 0, end = 0; first < count; first = end) {
+        bool has_table = false;
+        double rate = 0;
 
         do {
             if (jumps_anywhere(flow, end)) {
-                jumps[count++] = end;
+                has_table = true;
+                rate += flow->blocks[end].rate;
             }
             end++;
-        } while (end < flow->block_count && !begins_function(flow, flow->blocks[end].first));
-        for (uint32_t to = first + 1; count && to < end; to++) {
-            bool is_entered = flow->blocks[to].is_entered;
-            for (size_t i = 0; i < count && !is_entered; i++) {
-                pass(flow, jumps[i], to);
-                is_table = true;
-            }
-        }
-        for (size_t i = 0; i < count && !is_table; i++) {
-            add_edge(flow, way_out(jumps[i]), NOWHERE, 0);
+        } while (end < count && !begins_function(flow, flow->blocks[end].first));
+        if (has_table) {
+            connect_table(flow, first, end, rate);
         }
     }
-    free(jumps);
 }
 
-/* Before the first round, the edges of a block share its rate. */
+/* Before the first round, the edges of a block share its rate. A block that may be one of padding, or for exceptions,
+ * has what its own samples say: not what is known of the block that comes after it. */
 static void guess(cp_flow *flow)
 {
     double *edges_at = cp_heap_alloc(2 * flow->block_count + 1, sizeof *edges_at);
@@ -314,8 +388,10 @@ static void guess(cp_flow *flow)
     for (size_t i = 0; i < flow->edge_count; i++) {
         edge *e = &flow->edges[i];
         double out = flow->blocks[e->from / 2].rate / edges_at[e->from];
-        double in = e->to == NOWHERE ? out : flow->blocks[e->to / 2].rate / edges_at[e->to];
-        e->flow = (out + in) / 2 + flow->mean * UNSEEN;
+        double in = e->to == NOWHERE || !flow->blocks[e->from / 2].is_reached
+                        ? out
+                        : flow->blocks[e->to / 2].rate / edges_at[e->to];
+        e->flow = e->flow > 0 ? e->flow : (out + in) / 2 + flow->mean * UNSEEN;
     }
     free(edges_at);
 }
@@ -465,6 +541,7 @@ void cp_flow_solve(cp_flow *flow)
         new_gate(flow, i);
         new_gate(flow, i);
     }
+    find_reached(flow);
     for (uint32_t i = 0; i < flow->block_count; i++) {
         if (!jumps_anywhere(flow, i)) {
             connect(flow, i);

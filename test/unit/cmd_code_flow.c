@@ -158,6 +158,91 @@ static void a_tail_call_enters_a_function(void **state)
     cp_flow_free(flow);
 }
 
+/* Code for exceptions comes after a tail call through a pointer, and nothing that is known goes there. */
+static void a_tail_call_does_not_lead_to_code_for_exceptions(void **state)
+{
+    cp_flow *flow = cp_flow_new();
+
+    (void)state;
+    cp_flow_function(flow);
+    add(flow, 0x1000, 9);
+    cp_flow_instruction(flow, 0x1024, 4, CP_FLOW_JUMP, 0);
+    add(flow, 0x1028, 4);
+    cp_flow_instruction(flow, 0x1038, 4, CP_FLOW_END, 0);
+    for (unsigned i = 0; i < 10; i++) {
+        cp_flow_samples(flow, 0x1000 + 4 * i, 1000);
+    }
+    cp_flow_solve(flow);
+
+    assert_about(1000, cp_flow_runs(flow, 0x1000));
+    assert_true(cp_flow_runs(flow, 0x1028) < 100);
+    cp_flow_free(flow);
+}
+
+/* A word of padding before a loop: control comes to the loop by a jump around it. */
+static void padding_does_not_run(void **state)
+{
+    cp_flow *flow = cp_flow_new();
+
+    (void)state;
+    cp_flow_function(flow);
+    add(flow, 0x1000, 4);
+    cp_flow_instruction(flow, 0x1010, 4, CP_FLOW_JUMP, 0x1040);
+    add(flow, 0x1014, 1);
+    add(flow, 0x1018, 10);
+    add(flow, 0x1040, 1);
+    cp_flow_instruction(flow, 0x1044, 4, CP_FLOW_BRANCH, 0x1018);
+    cp_flow_instruction(flow, 0x1048, 4, CP_FLOW_END, 0);
+    for (uint64_t address = 0x1018; address < 0x1048; address += 4) {
+        cp_flow_samples(flow, address, 1000);
+    }
+    cp_flow_solve(flow);
+
+    assert_about(1000, cp_flow_runs(flow, 0x1018));
+    assert_true(cp_flow_runs(flow, 0x1014) < 10);
+    cp_flow_free(flow);
+}
+
+/* A jump to each of many jumps through tables would be an edge for each two of them: more than there is memory for. */
+static void many_tables_have_few_edges(void **state)
+{
+    cp_flow *flow = cp_flow_new();
+
+    (void)state;
+    cp_flow_function(flow);
+    for (unsigned i = 0; i < 50000; i++) {
+        cp_flow_instruction(flow, 0x1000 + 2 * i, 2, CP_FLOW_JUMP, 0);
+    }
+    cp_flow_samples(flow, 0x1000, 1000);
+    cp_flow_solve(flow);
+
+    assert_true(cp_flow_runs(flow, 0x1000) > cp_flow_runs(flow, 0x1002));
+    cp_flow_free(flow);
+}
+
+/* The code after a branch cannot be read: the branch may go there. */
+static void a_branch_may_go_to_code_that_cannot_be_read(void **state)
+{
+    cp_flow *flow = cp_flow_new();
+
+    (void)state;
+    cp_flow_function(flow);
+    add(flow, 0x1000, 9);
+    cp_flow_instruction(flow, 0x1024, 4, CP_FLOW_BRANCH, 0x1030);
+    cp_flow_instruction(flow, 0x1028, 4, CP_FLOW_ON, 0);
+    cp_flow_instruction(flow, 0x102c, 4, CP_FLOW_END, 0);
+    add(flow, 0x1030, 40);
+    cp_flow_instruction(flow, 0x10d0, 4, CP_FLOW_BRANCH, 0x1028);
+    for (uint64_t address = 0x1030; address < 0x10d4; address += 4) {
+        cp_flow_samples(flow, address, 1000);
+    }
+    cp_flow_solve(flow);
+
+    assert_about(1000, cp_flow_runs(flow, 0x1030));
+    assert_true(cp_flow_runs(flow, 0x1028) < 700);
+    cp_flow_free(flow);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +251,10 @@ int main(void)
         cmocka_unit_test(a_table_leads_to_its_cases),
         cmocka_unit_test(a_function_is_entered_as_often_as_it_is_called),
         cmocka_unit_test(a_tail_call_enters_a_function),
+        cmocka_unit_test(a_tail_call_does_not_lead_to_code_for_exceptions),
+        cmocka_unit_test(padding_does_not_run),
+        cmocka_unit_test(many_tables_have_few_edges),
+        cmocka_unit_test(a_branch_may_go_to_code_that_cannot_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
