@@ -455,8 +455,8 @@ static void connect_calls(cp_flow *flow)
         }
         for (; next < flow->call_count && flow->calls[next].instruction == i; next++) {
             const stacked_call *call = &flow->calls[next];
-            if (one->target && call->callee != target) {
-                continue; /* by a tail call of the function that is called */
+            if (one->target && call->callee != target && at(flow, one->target) != NOWHERE) {
+                continue; /* by a tail call of the function that is called; else by way of a stub */
             }
             from = from == NOWHERE ? new_gate(flow, one->block) : from;
             add_call(flow, from, call->callee, (double)call->samples / stacked[call->callee]);

@@ -34,10 +34,10 @@ typedef struct leaf {
     int64_t value;
 } leaf;
 
-/* Two addresses of one mapping, one above the other on stacks. */
+/* Two addresses, one above the other on stacks. */
 typedef struct call {
-    uint32_t mapping;
-    uint64_t address; /* in the instruction that calls */
+    uint32_t mapping; /* of the callee */
+    uint64_t address; /* in the instruction that calls; 0: of another mapping */
     uint64_t callee;
     int64_t value;
 } call;
@@ -176,10 +176,8 @@ static size_t list_calls(const cp_report *report, call *calls)
         for (uint32_t j = 1; j < sample->location_count && sample->values[type] > 0; j++) {
             leaf callee = place_of(profile, sample->locations[j - 1]);
             leaf caller = place_of(profile, sample->locations[j]);
-            if (callee.mapping == caller.mapping) {
-                calls[count++] =
-                    (call){caller.mapping, caller.address, callee.address, sample->values[type]};
-            }
+            uint64_t address = callee.mapping == caller.mapping ? caller.address : 0;
+            calls[count++] = (call){callee.mapping, address, callee.address, sample->values[type]};
         }
     }
     qsort(calls, count, sizeof *calls, by_call);
@@ -442,8 +440,9 @@ static cp_flow *find_flow(const collector *c)
     }
     for (size_t i = 0; i < c->call_count && c->calls[i].mapping == c->mapping; i++) {
         const extent *callee = function_at(c, c->calls[i].callee);
-        if (callee && function_at(c, c->calls[i].address)) {
-            cp_flow_call(flow, c->calls[i].address, callee->entry, c->calls[i].value);
+        uint64_t address = function_at(c, c->calls[i].address) ? c->calls[i].address : 0;
+        if (callee) {
+            cp_flow_call(flow, address, callee->entry, c->calls[i].value);
         }
     }
     cp_flow_solve(flow);

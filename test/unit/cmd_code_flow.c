@@ -243,6 +243,33 @@ static void a_branch_may_go_to_code_that_cannot_be_read(void **state)
     cp_flow_free(flow);
 }
 
+/* A function that another file calls, and a function of its own seldom: the caller does not run as often. A direct call
+ * by way of a stub is as one without it. */
+static void not_all_calls_are_in_the_file(void **state)
+{
+    for (int by_stub = 0; by_stub < 2; by_stub++) {
+        cp_flow *flow = cp_flow_new();
+
+        (void)state;
+        cp_flow_function(flow);
+        add(flow, 0x1000, 9);
+        cp_flow_instruction(flow, 0x1024, 4, CP_FLOW_CALL, by_stub ? 0x9000 : 0x2000);
+        cp_flow_instruction(flow, 0x1028, 4, CP_FLOW_END, 0);
+        cp_flow_function(flow);
+        add(flow, 0x2000, 9);
+        cp_flow_instruction(flow, 0x2024, 4, CP_FLOW_END, 0);
+        cp_flow_samples(flow, 0x1000, 1000);
+        cp_flow_samples(flow, 0x2000, 10000);
+        cp_flow_call(flow, 0x1027, 0x2000, 1000);
+        cp_flow_call(flow, 0, 0x2000, 9000);
+        cp_flow_solve(flow);
+
+        assert_about(1000, cp_flow_runs(flow, 0x2000));
+        assert_about(100, cp_flow_runs(flow, 0x1000));
+        cp_flow_free(flow);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +278,7 @@ int main(void)
         cmocka_unit_test(a_table_leads_to_its_cases),
         cmocka_unit_test(a_function_is_entered_as_often_as_it_is_called),
         cmocka_unit_test(a_tail_call_enters_a_function),
+        cmocka_unit_test(not_all_calls_are_in_the_file),
         cmocka_unit_test(a_tail_call_does_not_lead_to_code_for_exceptions),
         cmocka_unit_test(padding_does_not_run),
         cmocka_unit_test(many_tables_have_few_edges),
