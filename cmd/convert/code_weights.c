@@ -234,10 +234,11 @@ static cp_code_function *new_function(cp_code *code, const char *name, cp_code_p
 
     function->name = cp_pool_copy(&code->pool, name, strlen(name));
     function->at = at;
+    function->runs = -1;
     return function;
 }
 
-/* Extents ascend, so a function's bytes come one after the other; equal names are one function. */
+/* Equal names are one function. It is entered as often as the one of them that is entered most. */
 static cp_code_function *outermost(collector *c, const char *name)
 {
     cp_code *code = c->code;
@@ -362,7 +363,7 @@ static void take_byte(void *context, const pprof_dwarf_place *place)
     int64_t samples = samples_at(c, address);
     double runs = c->flow ? cp_flow_runs(c->flow, address) : -1;
     cp_code_function *function = outermost(c, place->functions[place->count - 1].name);
-    if (address == c->entry) {
+    if (address == c->entry && runs >= function->runs) {
         function->runs = runs;
         function->entry = place_in(&place->functions[place->count - 1]);
     }

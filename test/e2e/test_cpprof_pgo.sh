@@ -93,6 +93,51 @@ EOF
     "$cpprof" convert -o tail.afdo-text tail.pb.gz 2>err || fail "convert ./tail: $(cat err)"
     clang -O2 -g -fprofile-sample-use=tail.afdo-text -mllvm -sample-profile-use-profi -Rpass=pgo-icall-prom -c tail.c 2>err || fail "clang tail.c: $(cat err)"
     grep -q 'Promote indirect call to turn ' err || fail "the call of turn() stays indirect: $(cat err tail.afdo-text)"
+
+    # Of two functions of one name, the one at the lower address is entered often.
+    cat >first.c <<'EOF'
+__attribute__((noinline)) static unsigned work(unsigned x)
+{
+    for (int i = 0; i < 3; i++) {
+        x = x * 31 + 7;
+        __asm__ volatile("" : "+r"(x));
+    }
+    return x;
+}
+
+unsigned other(unsigned n);
+
+int main(void)
+{
+    unsigned x = 1;
+    for (unsigned i = 0; i < 50000000; i++) {
+        x = work(x);
+        __asm__ volatile("" : "+r"(x));
+    }
+    return x + other(30000000) == 1;
+}
+EOF
+    cat >second.c <<'EOF'
+__attribute__((noinline)) static unsigned work(unsigned n)
+{
+    unsigned x = n;
+    for (unsigned i = 0; i < n; i++) {
+        x = x * 31 + 7;
+        __asm__ volatile("" : "+r"(x));
+    }
+    return x;
+}
+
+unsigned other(unsigned n)
+{
+    return work(n) + work(n + 1);
+}
+EOF
+    clang -O2 -g -fdebug-info-for-profiling -o namesakes first.c second.c || fail "clang first.c second.c"
+    "$cpprof" record -e cpu --no-subprocesses -o namesakes.pb.gz -- ./namesakes >/dev/null 2>&1 || fail "record ./namesakes"
+    "$cpprof" convert -o namesakes.afdo-text namesakes.pb.gz 2>err || fail "convert ./namesakes: $(cat err)"
+    entries=$(sed -n 's/^work:[0-9]*:\([0-9]*\)$/\1/p' namesakes.afdo-text)
+    [ "${entries:-0}" -ge 100000 ] || fail "work() is entered ${entries:-0} times: $(cat namesakes.afdo-text)"
     build -g
 fi
 
