@@ -11,6 +11,7 @@
  */
 #include "convert/code_weights.h"
 
+#include "base/index_table.h"
 #include "base/message.h"
 #include "convert/code_flow.h"
 #include "convert/code_instructions.h"
@@ -55,6 +56,12 @@ typedef struct sampled_file {
     int error;      /* of reading its debug information */
 } sampled_file;
 
+/* A part of a function; its place is that of the part. */
+typedef struct listed_part {
+    cp_code_function *function;
+    size_t part;
+} listed_part;
+
 /* The functions of one mapping, and the files of all. */
 typedef struct collector {
     const cp_report *report;
@@ -73,7 +80,11 @@ typedef struct collector {
     uint64_t entry;      /* of the current function */
     int64_t placed;      /* samples in lines of the source code */
     size_t next_leaf;
-    cp_flow *flow; /* NULL: its instructions cannot be read */
+    cp_flow *flow;           /* NULL: its instructions cannot be read */
+    cp_index_table by_name;  /* of the code's functions */
+    cp_index_table by_place; /* of the parts */
+    listed_part *parts;
+    size_t part_count, part_room;
 } collector;
 
 /* ---- leaves ---- */
@@ -242,15 +253,18 @@ static cp_code_function *new_function(cp_code *code, const char *name, cp_code_p
 static cp_code_function *outermost(collector *c, const char *name)
 {
     cp_code *code = c->code;
+    uint64_t hash = cp_hash_bytes(name, strlen(name), cp_hash_secret()), slot = hash;
+    uint32_t index;
 
-    for (size_t i = code->count; i-- > 0;) {
-        if (strcmp(code->functions[i]->name, name) == 0) {
-            return code->functions[i];
+    while (cp_index_next(&c->by_name, hash, &slot, &index)) {
+        if (strcmp(code->functions[index]->name, name) == 0) {
+            return code->functions[index];
         }
     }
     code->functions = cp_pool_grow(&code->pool, code->functions, code->count, &code->room,
                                    sizeof(cp_code_function *));
     code->functions[code->count] = new_function(code, name, (cp_code_place){0, 0});
+    cp_index_add(&c->by_name, hash, (uint32_t)code->count);
     return code->functions[code->count++];
 }
 
@@ -268,14 +282,22 @@ static cp_code_function *inlined(cp_code *code, cp_code_function *into, const ch
     return *place;
 }
 
-static cp_code_part *part_of(cp_code *code, cp_code_function *function, cp_code_place place)
+static cp_code_part *part_of(collector *c, cp_code_function *function, cp_code_place place)
 {
-    for (size_t i = function->part_count; i-- > 0;) {
-        if (same_place(function->parts[i].place, place)) {
-            return &function->parts[i];
+    uint64_t hash = cp_hash_bytes(&function, sizeof function, cp_hash_secret()), slot;
+    uint32_t index;
+
+    slot = hash = cp_hash_bytes(&place, sizeof place, hash);
+    while (cp_index_next(&c->by_place, hash, &slot, &index)) {
+        listed_part *one = &c->parts[index];
+        if (one->function == function && same_place(function->parts[one->part].place, place)) {
+            return &function->parts[one->part];
         }
     }
-    function->parts = cp_pool_grow(&code->pool, function->parts, function->part_count,
+    c->parts = cp_heap_grow(c->parts, c->part_count, &c->part_room, sizeof *c->parts);
+    c->parts[c->part_count] = (listed_part){function, function->part_count};
+    cp_index_add(&c->by_place, hash, (uint32_t)c->part_count++);
+    function->parts = cp_pool_grow(&c->code->pool, function->parts, function->part_count,
                                    &function->part_room, sizeof *function->parts);
     function->parts[function->part_count] = (cp_code_part){.place = place};
     return &function->parts[function->part_count++];
@@ -373,7 +395,7 @@ static void take_byte(void *context, const pprof_dwarf_place *place)
                            place_in(&place->functions[i]));
         function->samples += samples;
     }
-    cp_code_part *part = part_of(c->code, function, place_in(&place->functions[0]));
+    cp_code_part *part = part_of(c, function, place_in(&place->functions[0]));
     part->samples += samples;
     part->bytes++;
     part->runs = part->bytes == 1 ? runs : fmax(part->runs, runs);
@@ -665,7 +687,12 @@ int cp_code_collect(const cp_report *report, cp_code *code, cp_error *error)
     }
     c.addresses = cp_heap_alloc(BATCH, sizeof *c.addresses);
     c.files = cp_heap_alloc(report->profile->mapping_count + 1, sizeof *c.files);
+    cp_index_init(&c.by_name, 64);
+    cp_index_init(&c.by_place, 1024);
     collect_all(&c);
+    cp_index_release(&c.by_name);
+    cp_index_release(&c.by_place);
+    free(c.parts);
     if (code->count) {
         qsort(code->functions, code->count, sizeof(cp_code_function *), by_samples);
     }
