@@ -62,6 +62,11 @@ typedef struct listed_part {
     size_t part;
 } listed_part;
 
+typedef struct listed_inlined {
+    const cp_code_function *into;
+    cp_code_function *function;
+} listed_inlined;
+
 /* The functions of one mapping, and the files of all. */
 typedef struct collector {
     const cp_report *report;
@@ -85,6 +90,9 @@ typedef struct collector {
     cp_index_table by_place; /* of the parts */
     listed_part *parts;
     size_t part_count, part_room;
+    cp_index_table by_call; /* of the inlined functions */
+    listed_inlined *inlined;
+    size_t inlined_count, inlined_room;
 } collector;
 
 /* ---- leaves ---- */
@@ -268,26 +276,40 @@ static cp_code_function *outermost(collector *c, const char *name)
     return code->functions[code->count++];
 }
 
-static cp_code_function *inlined(cp_code *code, cp_code_function *into, const char *name,
-                                 cp_code_place at)
+static uint64_t hash_of(const cp_code_function *function, cp_code_place place)
 {
-    cp_code_function **place = &into->inlined;
+    uint64_t hash = cp_hash_bytes(&function, sizeof function, cp_hash_secret());
 
-    for (; *place; place = &(*place)->next) {
-        if (same_place((*place)->at, at) && strcmp((*place)->name, name) == 0) {
-            return *place;
+    return cp_hash_bytes(&place, sizeof place, hash);
+}
+
+static cp_code_function *inlined(collector *c, cp_code_function *into, const char *name,
+                                 cp_code_place place)
+{
+    uint64_t hash = cp_hash_bytes(name, strlen(name), hash_of(into, place)), slot = hash;
+    uint32_t index;
+
+    while (cp_index_next(&c->by_call, hash, &slot, &index)) {
+        cp_code_function *function = c->inlined[index].function;
+        if (c->inlined[index].into == into && same_place(function->at, place) &&
+            strcmp(function->name, name) == 0) {
+            return function;
         }
     }
-    *place = new_function(code, name, at);
-    return *place;
+    cp_code_function *function = new_function(c->code, name, place);
+    *(into->inlined ? &into->last->next : &into->inlined) = function;
+    into->last = function;
+    c->inlined = cp_heap_grow(c->inlined, c->inlined_count, &c->inlined_room, sizeof *c->inlined);
+    c->inlined[c->inlined_count] = (listed_inlined){into, function};
+    cp_index_add(&c->by_call, hash, (uint32_t)c->inlined_count++);
+    return function;
 }
 
 static cp_code_part *part_of(collector *c, cp_code_function *function, cp_code_place place)
 {
-    uint64_t hash = cp_hash_bytes(&function, sizeof function, cp_hash_secret()), slot;
+    uint64_t hash = hash_of(function, place), slot = hash;
     uint32_t index;
 
-    slot = hash = cp_hash_bytes(&place, sizeof place, hash);
     while (cp_index_next(&c->by_place, hash, &slot, &index)) {
         listed_part *one = &c->parts[index];
         if (one->function == function && same_place(function->parts[one->part].place, place)) {
@@ -391,8 +413,8 @@ static void take_byte(void *context, const pprof_dwarf_place *place)
     }
     function->samples += samples;
     for (size_t i = place->count - 1; i > 0; i--) {
-        function = inlined(c->code, function, place->functions[i - 1].name,
-                           place_in(&place->functions[i]));
+        function =
+            inlined(c, function, place->functions[i - 1].name, place_in(&place->functions[i]));
         function->samples += samples;
     }
     cp_code_part *part = part_of(c, function, place_in(&place->functions[0]));
@@ -689,10 +711,13 @@ int cp_code_collect(const cp_report *report, cp_code *code, cp_error *error)
     c.files = cp_heap_alloc(report->profile->mapping_count + 1, sizeof *c.files);
     cp_index_init(&c.by_name, 64);
     cp_index_init(&c.by_place, 1024);
+    cp_index_init(&c.by_call, 1024);
     collect_all(&c);
     cp_index_release(&c.by_name);
     cp_index_release(&c.by_place);
+    cp_index_release(&c.by_call);
     free(c.parts);
+    free(c.inlined);
     if (code->count) {
         qsort(code->functions, code->count, sizeof(cp_code_function *), by_samples);
     }

@@ -54,6 +54,7 @@ typedef struct cp_code_function {
     const char *name;                 /* the linkage name */
     cp_code_place at;                 /* of an inlined one: the place of the call */
     struct cp_code_function *inlined; /* the first one */
+    struct cp_code_function *last;    /* of these */
     struct cp_code_function *next;    /* inlined into the same function */
     cp_code_part *parts;
     size_t part_count, part_room;
