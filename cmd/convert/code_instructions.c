@@ -8,13 +8,12 @@
 #include "convert/code_instructions.h"
 
 #include "base/pool.h"
+#include "convert/code_symbols.h"
 #include "src/arch/instruction.h"
 
 #include <elf.h>
-#include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #if defined(__x86_64__)
 #define MACHINE EM_X86_64
@@ -22,23 +21,22 @@
 #define MACHINE EM_AARCH64
 #endif
 
+/* The debug information of the build that was profiled may be elsewhere, and another build here. */
 int cp_code_read_begin(cp_code_file *file)
 {
-    Elf64_Ehdr header;
-
-    file->fd = open(file->name, O_RDONLY | O_CLOEXEC);
-    if (file->fd < 0 || pread(file->fd, &header, sizeof header, 0) != (ssize_t)sizeof header ||
-        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
+    if (pp_elf_open(&file->elf, NULL, file->name) != 0) {
         return -1;
     }
-    return header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == MACHINE ? 0 : -1;
+    if (file->elf.header.e_machine != MACHINE || !cp_code_is_build(&file->elf, file->build_id)) {
+        pp_elf_close(&file->elf);
+        return -1;
+    }
+    return 0;
 }
 
 void cp_code_read_end(cp_code_file *file)
 {
-    if (file->fd >= 0) {
-        close(file->fd);
-    }
+    pp_elf_close(&file->elf);
 }
 
 static cp_flow_kind kind_of(const pp_decoded *read)
@@ -78,11 +76,11 @@ int cp_code_read(const cp_code_file *file, uint64_t entry, uint64_t limit, cp_fl
 {
     size_t size = (size_t)(limit - entry);
     uint8_t *code = cp_heap_alloc(size, 1);
-    ssize_t got = pread(file->fd, code, size, (off_t)(entry - file->start + file->offset));
+    bool is_read = pp_elf_read(&file->elf, entry - file->start + file->offset, code, size);
 
-    if (got == (ssize_t)size) {
+    if (is_read) {
         decode(code, size, entry, flow);
     }
     free(code);
-    return got == (ssize_t)size ? 0 : -1;
+    return is_read ? 0 : -1;
 }

@@ -9,14 +9,16 @@
 
 #include "convert/code_flow.h"
 
+#include "src/elf/elf.h"
+
 /* A file that is mapped from `offset` at `start`. */
 typedef struct cp_code_file {
-    const char *name;
+    const char *name, *build_id; /* in hexadecimal digits; "": it has none */
     uint64_t start, offset;
-    int fd;
+    pp_elf elf;
 } cp_code_file;
 
-/* Returns 0, or -1: there is no such file, or it is of another architecture. End it in any case. */
+/* Returns 0, or -1: there is no such file, or it is of another build, or architecture. End it if it was begun. */
 int cp_code_read_begin(cp_code_file *file);
 void cp_code_read_end(cp_code_file *file);
 

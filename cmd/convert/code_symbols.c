@@ -11,9 +11,10 @@
 #include "convert/code_symbols.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 typedef struct entry {
     Elf64_Sym symbol;
@@ -178,4 +179,20 @@ int cp_code_symbols_read(const pp_elf *elf, cp_pool *pool, cp_code_symbols *symb
     free(names);
     free(entries);
     return symbols->count ? 0 : -ENODATA;
+}
+
+/* ---- the build ---- */
+
+bool cp_code_is_build(const pp_elf *elf, const char *build_id)
+{
+    uint8_t id[PP_BUILD_ID_MAX], size = 0;
+    char text[2 * PP_BUILD_ID_MAX + 1] = "";
+
+    if (!pp_elf_file_build_id(elf, id, &size)) {
+        size = 0;
+    }
+    for (size_t i = 0; i < size; i++) {
+        snprintf(text + 2 * i, 3, "%02x", id[i]);
+    }
+    return strcasecmp(text, build_id) == 0;
 }

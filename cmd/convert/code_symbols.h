@@ -14,6 +14,7 @@
 
 #include "src/elf/elf.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,5 +30,8 @@ typedef struct cp_code_symbols {
 
 /* Reads .symtab. Returns 0, or -ENODATA if the file has none. What is damaged is left out. */
 int cp_code_symbols_read(const pp_elf *elf, cp_pool *pool, cp_code_symbols *symbols);
+
+/* Whether the file has that build id, in hexadecimal digits; "": none. */
+bool cp_code_is_build(const pp_elf *elf, const char *build_id);
 
 #endif

@@ -464,20 +464,24 @@ static void take_function(collector *c, const extent *e)
 /* The flow of the mapping's functions; NULL: not all of their instructions can be read. */
 static cp_flow *find_flow(const collector *c)
 {
-    const cp_mapping *mapping = &c->report->profile->mappings[c->mapping];
-    cp_code_file file = {cp_profile_text(c->report->profile, mapping->file), mapping->start,
-                         mapping->offset};
-    cp_flow *flow = cp_code_read_begin(&file) == 0 ? cp_flow_new() : NULL;
-    bool is_read = flow != NULL;
+    const cp_profile *profile = c->report->profile;
+    const cp_mapping *mapping = &profile->mappings[c->mapping];
+    cp_code_file file = {.name = cp_strings_raw(&profile->strings, mapping->file),
+                         .build_id = cp_profile_text(profile, mapping->build_id),
+                         .start = mapping->start,
+                         .offset = mapping->offset};
+    bool is_read = true;
 
+    if (cp_code_read_begin(&file) != 0) {
+        return NULL;
+    }
+    cp_flow *flow = cp_flow_new();
     for (size_t i = 0; is_read && i < c->extent_count; i++) {
         is_read = cp_code_read(&file, c->extents[i].entry, c->extents[i].limit, flow) == 0;
     }
     cp_code_read_end(&file);
     if (!is_read) {
-        if (flow) {
-            cp_flow_free(flow);
-        }
+        cp_flow_free(flow);
         return NULL;
     }
     for (size_t i = 0; i < c->leaf_count; i++) {

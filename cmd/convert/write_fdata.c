@@ -102,20 +102,6 @@ static size_t list_binaries(const writer *w, binary *binaries)
     return count;
 }
 
-static bool has_build_id(const pp_elf *elf, const char *wanted)
-{
-    uint8_t id[PP_BUILD_ID_MAX], size = 0;
-    char text[2 * PP_BUILD_ID_MAX + 1] = "";
-
-    if (!pp_elf_file_build_id(elf, id, &size)) {
-        return false;
-    }
-    for (size_t i = 0; i < size; i++) {
-        snprintf(text + 2 * i, 3, "%02x", id[i]);
-    }
-    return strcmp(text, wanted) == 0;
-}
-
 /* Opens the file of the build that was profiled, and reads its symbols. */
 static int open_binary(writer *w, const binary *b, pp_elf *elf)
 {
@@ -132,8 +118,8 @@ static int open_binary(writer *w, const binary *b, pp_elf *elf)
     if (status != 0) {
         return status;
     }
-    status =
-        has_build_id(elf, build_id) ? cp_code_symbols_read(elf, &w->pool, &w->symbols) : -ESTALE;
+    status = cp_code_is_build(elf, build_id) ? cp_code_symbols_read(elf, &w->pool, &w->symbols)
+                                             : -ESTALE;
     if (status != 0) {
         pp_elf_close(elf);
     }
