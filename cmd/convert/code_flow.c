@@ -37,7 +37,7 @@ typedef struct instruction {
     bool leads;   /* a block */
     uint32_t function;
     uint32_t block;
-    int64_t samples;
+    double samples;
 } instruction;
 
 typedef struct block {
@@ -57,7 +57,7 @@ typedef struct edge {
 typedef struct stacked_call {
     uint32_t instruction; /* or NOWHERE */
     uint32_t callee;      /* its first instruction */
-    int64_t samples;
+    double samples;
 } stacked_call;
 
 typedef struct gate {
@@ -147,7 +147,7 @@ void cp_flow_samples(cp_flow *flow, uint64_t address, int64_t samples)
     uint32_t i = at(flow, address);
 
     if (i != NOWHERE) {
-        flow->code[i].samples += samples;
+        flow->code[i].samples += (double)samples;
     }
 }
 
@@ -161,7 +161,7 @@ void cp_flow_call(cp_flow *flow, uint64_t call, uint64_t callee, int64_t samples
     }
     flow->calls =
         cp_heap_grow(flow->calls, flow->call_count, &flow->call_room, sizeof *flow->calls);
-    flow->calls[flow->call_count++] = (stacked_call){from, to, samples};
+    flow->calls[flow->call_count++] = (stacked_call){from, to, (double)samples};
 }
 
 /* ---- blocks ---- */
@@ -207,9 +207,9 @@ static void make_blocks(cp_flow *flow)
         block *b = &flow->blocks[flow->block_count - 1];
         flow->code[i].block = (uint32_t)(flow->block_count - 1);
         b->end = i + 1;
-        b->samples += (double)flow->code[i].samples;
+        b->samples += flow->code[i].samples;
         b->rate = b->samples / (double)(b->end - b->first);
-        samples += (double)flow->code[i].samples;
+        samples += flow->code[i].samples;
     }
     flow->mean = samples / (double)flow->count;
 }
@@ -442,7 +442,7 @@ static void connect_calls(cp_flow *flow)
 
     sum_calls(flow);
     for (size_t i = 0; i < flow->call_count; i++) {
-        stacked[flow->calls[i].callee] += (double)flow->calls[i].samples;
+        stacked[flow->calls[i].callee] += flow->calls[i].samples;
     }
     for (uint32_t i = 0; i < flow->count; i++) {
         const instruction *one = &flow->code[i];
@@ -459,7 +459,7 @@ static void connect_calls(cp_flow *flow)
                 continue; /* by a tail call of the function that is called; else by way of a stub */
             }
             from = from == NOWHERE ? new_gate(flow, one->block) : from;
-            add_call(flow, from, call->callee, (double)call->samples / stacked[call->callee]);
+            add_call(flow, from, call->callee, call->samples / stacked[call->callee]);
         }
         if (target != NOWHERE && from == NOWHERE) {
             add_call(flow, new_gate(flow, one->block), target, 0);
@@ -467,7 +467,7 @@ static void connect_calls(cp_flow *flow)
     }
     for (; next < flow->call_count; next++) { /* from code that is not known */
         const stacked_call *call = &flow->calls[next];
-        add_call(flow, NOWHERE, call->callee, (double)call->samples / stacked[call->callee]);
+        add_call(flow, NOWHERE, call->callee, call->samples / stacked[call->callee]);
     }
     for (uint32_t i = 0; i < flow->block_count; i++) {
         if (begins_function(flow, flow->blocks[i].first) && !flow->blocks[i].is_entered) {

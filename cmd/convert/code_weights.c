@@ -137,19 +137,38 @@ static leaf place_of(const cp_profile *profile, uint32_t index)
     return (leaf){first, location->address - own->start + profile->mappings[first].start, 0};
 }
 
+static size_t frames_of(const cp_profile *profile)
+{
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        count += profile->samples[i].location_count;
+    }
+    return count;
+}
+
+/* A sample's value; at most one of which sums do not overflow, as those of a damaged profile would. */
+static int64_t value_of(const cp_sample *sample, uint32_t type, size_t frames)
+{
+    int64_t most = INT64_MAX / (int64_t)(frames + 1);
+
+    return sample->values[type] < most ? sample->values[type] : most;
+}
+
 /* The addresses on stacks, each once, in order. Those that are no leaf have the value 0. */
 static size_t list_leaves(const cp_report *report, leaf *leaves)
 {
     const cp_profile *profile = report->profile;
     uint32_t type = cp_code_count_type(report);
-    size_t count = 0, kept = 0;
+    size_t frames = frames_of(profile), count = 0, kept = 0;
 
     for (uint32_t i = 0; i < profile->sample_count; i++) {
         const cp_sample *sample = &profile->samples[i];
+        int64_t value = value_of(sample, type, frames);
 
-        for (uint32_t j = 0; j < sample->location_count && sample->values[type] > 0; j++) {
+        for (uint32_t j = 0; j < sample->location_count && value > 0; j++) {
             leaves[count] = place_of(profile, sample->locations[j]);
-            leaves[count++].value = j ? 0 : sample->values[type];
+            leaves[count++].value = j ? 0 : value;
         }
     }
     qsort(leaves, count, sizeof *leaves, by_address);
@@ -161,16 +180,6 @@ static size_t list_leaves(const cp_report *report, leaf *leaves)
         }
     }
     return kept;
-}
-
-static size_t frames_of(const cp_profile *profile)
-{
-    size_t count = 0;
-
-    for (uint32_t i = 0; i < profile->sample_count; i++) {
-        count += profile->samples[i].location_count;
-    }
-    return count;
 }
 
 static int by_call(const void *left, const void *right)
@@ -187,16 +196,17 @@ static size_t list_calls(const cp_report *report, call *calls)
 {
     const cp_profile *profile = report->profile;
     uint32_t type = cp_code_count_type(report);
-    size_t count = 0;
+    size_t frames = frames_of(profile), count = 0;
 
     for (uint32_t i = 0; i < profile->sample_count; i++) {
         const cp_sample *sample = &profile->samples[i];
+        int64_t value = value_of(sample, type, frames);
 
-        for (uint32_t j = 1; j < sample->location_count && sample->values[type] > 0; j++) {
+        for (uint32_t j = 1; j < sample->location_count && value > 0; j++) {
             leaf callee = place_of(profile, sample->locations[j - 1]);
             leaf caller = place_of(profile, sample->locations[j]);
             uint64_t address = callee.mapping == caller.mapping ? caller.address : 0;
-            calls[count++] = (call){callee.mapping, address, callee.address, sample->values[type]};
+            calls[count++] = (call){callee.mapping, address, callee.address, value};
         }
     }
     qsort(calls, count, sizeof *calls, by_call);

@@ -270,6 +270,25 @@ static void not_all_calls_are_in_the_file(void **state)
     }
 }
 
+/* Sums of samples do not overflow. */
+static void there_may_be_many_samples(void **state)
+{
+    cp_flow *flow = cp_flow_new();
+
+    (void)state;
+    cp_flow_function(flow);
+    add(flow, 0x1000, 9);
+    cp_flow_instruction(flow, 0x1024, 4, CP_FLOW_END, 0);
+    for (unsigned i = 0; i < 10; i++) {
+        cp_flow_samples(flow, 0x1000, INT64_MAX);
+        cp_flow_call(flow, 0, 0x1000, INT64_MAX);
+    }
+    cp_flow_solve(flow);
+
+    assert_about(9.2e18, cp_flow_runs(flow, 0x1000));
+    cp_flow_free(flow);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -282,6 +301,7 @@ int main(void)
         cmocka_unit_test(a_tail_call_does_not_lead_to_code_for_exceptions),
         cmocka_unit_test(padding_does_not_run),
         cmocka_unit_test(many_tables_have_few_edges),
+        cmocka_unit_test(there_may_be_many_samples),
         cmocka_unit_test(a_branch_may_go_to_code_that_cannot_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
