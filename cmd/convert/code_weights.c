@@ -119,22 +119,46 @@ uint32_t cp_code_count_type(const cp_report *report)
     return report->value_index;
 }
 
-/* A file that several processes have is at another address in each: they count as the first one. */
-static leaf place_of(const cp_profile *profile, uint32_t index)
+/* For each mapping, the first one of the same part of the same file: several processes have it at other addresses. */
+static uint32_t *list_first(const cp_profile *profile)
+{
+    uint32_t *first = cp_heap_alloc(profile->mapping_count + 1, sizeof *first);
+    cp_index_table table;
+
+    cp_index_init(&table, 64);
+    for (uint32_t i = 0; i < profile->mapping_count; i++) {
+        const cp_mapping *own = &profile->mappings[i], *other;
+        uint64_t hash = cp_hash_bytes(&own->file, sizeof own->file, cp_hash_secret()), slot;
+        uint32_t index = i;
+        bool is_found = false;
+
+        hash = cp_hash_bytes(&own->build_id, sizeof own->build_id, hash);
+        slot = hash = cp_hash_bytes(&own->offset, sizeof own->offset, hash);
+        while (!is_found && cp_index_next(&table, hash, &slot, &index)) {
+            other = &profile->mappings[index];
+            is_found = other->file == own->file && other->build_id == own->build_id &&
+                       other->offset == own->offset;
+        }
+        first[i] = is_found ? index : i;
+        if (!is_found) {
+            cp_index_add(&table, hash, i);
+        }
+    }
+    cp_index_release(&table);
+    return first;
+}
+
+/* A file that several processes have counts as the first one. */
+static leaf place_of(const cp_profile *profile, const uint32_t *first, uint32_t index)
 {
     const cp_location *location = &profile->locations[index];
-    uint32_t first = 0;
 
     if (location->mapping == CP_NO_MAPPING) {
         return (leaf){location->mapping, location->address, 0};
     }
-    const cp_mapping *own = &profile->mappings[location->mapping];
-    while (profile->mappings[first].file != own->file ||
-           profile->mappings[first].build_id != own->build_id ||
-           profile->mappings[first].offset != own->offset) {
-        first++;
-    }
-    return (leaf){first, location->address - own->start + profile->mappings[first].start, 0};
+    uint64_t start = profile->mappings[location->mapping].start;
+    uint32_t mapping = first[location->mapping];
+    return (leaf){mapping, location->address - start + profile->mappings[mapping].start, 0};
 }
 
 static size_t frames_of(const cp_profile *profile)
@@ -156,7 +180,7 @@ static int64_t value_of(const cp_sample *sample, uint32_t type, size_t frames)
 }
 
 /* The addresses on stacks, each once, in order. Those that are no leaf have the value 0. */
-static size_t list_leaves(const cp_report *report, leaf *leaves)
+static size_t list_leaves(const cp_report *report, const uint32_t *first, leaf *leaves)
 {
     const cp_profile *profile = report->profile;
     uint32_t type = cp_code_count_type(report);
@@ -167,7 +191,7 @@ static size_t list_leaves(const cp_report *report, leaf *leaves)
         int64_t value = value_of(sample, type, frames);
 
         for (uint32_t j = 0; j < sample->location_count && value > 0; j++) {
-            leaves[count] = place_of(profile, sample->locations[j]);
+            leaves[count] = place_of(profile, first, sample->locations[j]);
             leaves[count++].value = j ? 0 : value;
         }
     }
@@ -192,7 +216,7 @@ static int by_call(const void *left, const void *right)
     return (a->address > b->address) - (a->address < b->address);
 }
 
-static size_t list_calls(const cp_report *report, call *calls)
+static size_t list_calls(const cp_report *report, const uint32_t *first, call *calls)
 {
     const cp_profile *profile = report->profile;
     uint32_t type = cp_code_count_type(report);
@@ -203,8 +227,8 @@ static size_t list_calls(const cp_report *report, call *calls)
         int64_t value = value_of(sample, type, frames);
 
         for (uint32_t j = 1; j < sample->location_count && value > 0; j++) {
-            leaf callee = place_of(profile, sample->locations[j - 1]);
-            leaf caller = place_of(profile, sample->locations[j]);
+            leaf callee = place_of(profile, first, sample->locations[j - 1]);
+            leaf caller = place_of(profile, first, sample->locations[j]);
             uint64_t address = callee.mapping == caller.mapping ? caller.address : 0;
             calls[count++] = (call){callee.mapping, address, callee.address, value};
         }
@@ -565,10 +589,12 @@ static void collect_all(collector *c)
     size_t frames = frames_of(c->report->profile);
     leaf *leaves = cp_heap_alloc(frames + 1, sizeof *leaves);
     call *calls = cp_heap_alloc(frames + 1, sizeof *calls);
-    size_t count = list_leaves(c->report, leaves);
+    uint32_t *first_of = list_first(c->report->profile);
+    size_t count = list_leaves(c->report, first_of, leaves);
 
     c->calls = calls;
-    c->call_count = list_calls(c->report, calls);
+    c->call_count = list_calls(c->report, first_of, calls);
+    free(first_of);
     for (size_t first = 0, end; first < count; first = end) {
         int64_t sum = 0;
 
