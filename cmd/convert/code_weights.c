@@ -85,7 +85,7 @@ typedef struct collector {
     uint64_t entry;      /* of the current function */
     int64_t placed;      /* samples in lines of the source code */
     size_t next_leaf;
-    cp_flow *flow;           /* NULL: its instructions cannot be read */
+    cp_flow *flow;           /* NULL: its bytes cannot be read */
     cp_index_table by_name;  /* of the code's functions */
     cp_index_table by_place; /* of the parts */
     listed_part *parts;
@@ -495,7 +495,7 @@ static void take_function(collector *c, const extent *e)
     }
 }
 
-/* The flow of the mapping's functions; NULL: not all of their instructions can be read. */
+/* The flow of the mapping's functions; NULL: not all of their bytes can be read. */
 static cp_flow *find_flow(const collector *c)
 {
     const cp_profile *profile = c->report->profile;

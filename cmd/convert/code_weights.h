@@ -7,8 +7,9 @@
  *     function --- place: samples, bytes
  *        '-- inlined function at a place --- place: samples, bytes
  *
- * How often code runs is told by its samples per byte: of two loops that run equally often, the longer one
- * has more samples. A place is a line, counted from the line where the function begins, and DWARF's
+ * How often code runs is told by the flow of control that is nearest to the samples (code_flow.h), and where
+ * there is none, and for GCC, by its samples per byte: of two loops that run equally often, the longer one has
+ * more samples. A place is a line, counted from the line where the function begins, and DWARF's
  * discriminator, which tells several parts of a line apart. So a profile holds when code around the function
  * has changed.
  *
