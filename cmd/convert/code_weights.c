@@ -312,7 +312,8 @@ static cp_code_function *outermost(collector *c, const char *name)
 
 static uint64_t hash_of(const cp_code_function *function, cp_code_place place)
 {
-    uint64_t hash = cp_hash_bytes(&function, sizeof function, cp_hash_secret());
+    uintptr_t address = (uintptr_t)function;
+    uint64_t hash = cp_hash_bytes(&address, sizeof address, cp_hash_secret());
 
     return cp_hash_bytes(&place, sizeof place, hash);
 }
