@@ -180,11 +180,12 @@ static int64_t value_of(const cp_sample *sample, uint32_t type, size_t frames)
 }
 
 /* The addresses on stacks, each once, in order. Those that are no leaf have the value 0. */
-static size_t list_leaves(const cp_report *report, const uint32_t *first, leaf *leaves)
+static size_t list_leaves(const cp_report *report, const uint32_t *first, size_t frames,
+                          leaf *leaves)
 {
     const cp_profile *profile = report->profile;
     uint32_t type = cp_code_count_type(report);
-    size_t frames = frames_of(profile), count = 0, kept = 0;
+    size_t count = 0, kept = 0;
 
     for (uint32_t i = 0; i < profile->sample_count; i++) {
         const cp_sample *sample = &profile->samples[i];
@@ -216,11 +217,11 @@ static int by_call(const void *left, const void *right)
     return (a->address > b->address) - (a->address < b->address);
 }
 
-static size_t list_calls(const cp_report *report, const uint32_t *first, call *calls)
+static size_t list_calls(const cp_report *report, const uint32_t *first, size_t frames, call *calls)
 {
     const cp_profile *profile = report->profile;
     uint32_t type = cp_code_count_type(report);
-    size_t frames = frames_of(profile), count = 0;
+    size_t count = 0;
 
     for (uint32_t i = 0; i < profile->sample_count; i++) {
         const cp_sample *sample = &profile->samples[i];
@@ -591,10 +592,10 @@ static void collect_all(collector *c)
     leaf *leaves = cp_heap_alloc(frames + 1, sizeof *leaves);
     call *calls = cp_heap_alloc(frames + 1, sizeof *calls);
     uint32_t *first_of = list_first(c->report->profile);
-    size_t count = list_leaves(c->report, first_of, leaves);
+    size_t count = list_leaves(c->report, first_of, frames, leaves);
 
     c->calls = calls;
-    c->call_count = list_calls(c->report, first_of, calls);
+    c->call_count = list_calls(c->report, first_of, frames, calls);
     free(first_of);
     for (size_t first = 0, end; first < count; first = end) {
         int64_t sum = 0;

@@ -72,11 +72,13 @@ static inline bool pp_is_return(const uint8_t code[PP_RETURN_BYTES])
 
 enum { PP_LANDING_BYTES = 4 };
 
+#define PP_NOP 0xd503201fu
+
 /* HINTs that functions begin with: BTI with any target, PACIASP, PACIBSP, and NOP in the place of one. */
 static inline bool pp_is_landing(const uint8_t code[PP_LANDING_BYTES])
 {
     uint32_t i = pp_instruction(code);
-    return i == 0xd503201f || (i & 0xffffff3f) == 0xd503241f || i == 0xd503233f || i == 0xd503237f;
+    return i == PP_NOP || (i & 0xffffff3f) == 0xd503241f || i == 0xd503233f || i == 0xd503237f;
 }
 
 /* Decodes ADRP x16; LDR x17, [x16, #offset]: false if the two are others. *slot is the address that

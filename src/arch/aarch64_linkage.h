@@ -32,15 +32,13 @@ typedef struct pp_stub {
     uint32_t number; /* not used here */
 } pp_stub;
 
-/* What fills a stub up: pp_jump_at() takes it for a landing. */
-#define PP_STUB_FILLER 0xd503201fu
-
-/* Reads the stub at link-time address `address`, whose bytes are `code`; false if it is no stub. */
+/* Reads the stub at link-time address `address`, whose bytes are `code`; false if it is no stub. A NOP
+ * fills up the stub before: pp_jump_at() takes it for a landing. */
 static inline bool pp_stub_read(const uint8_t *code, size_t size, uint64_t address, pp_stub *stub)
 {
     uintptr_t target = 0;
     *stub = (pp_stub){.slot = 0};
-    return size >= PP_JUMP_BYTES + PP_LANDING_BYTES && pp_instruction(code) != PP_STUB_FILLER &&
+    return size >= PP_JUMP_BYTES + PP_LANDING_BYTES && pp_instruction(code) != PP_NOP &&
            pp_jump_at(code, address, &stub->slot, &target) && stub->slot != 0;
 }
 

@@ -293,14 +293,24 @@ static const image_symbol imports[] = {
     {"strcmp", 0, 0, STB_GLOBAL, STT_FUNC, SHN_UNDEF},
 };
 
+static void add_imports(parts *p, unsigned type)
+{
+    for (unsigned i = 0; i < COUNT(imports); i++)
+        p->relocation[p->relocation_count++] = relocation(i, type, i + 1, 0);
+}
+
+static void add_relative(parts *p, unsigned type)
+{
+    p->relocation[p->relocation_count++] = relocation(5, type, 0, 0);
+    p->relative_count++;
+}
+
 #ifdef __x86_64__
 static void stubs_have_the_names_of_their_slots(void **state)
 {
     (void)state;
     parts p = {.function = {{STUBS, 64}}, .stub_size = 16};
-    p.relocation[0] = relocation(0, PP_RELOCATION_JUMP_SLOT, 1, 0);
-    p.relocation[1] = relocation(1, PP_RELOCATION_JUMP_SLOT, 2, 0);
-    p.relocation_count = 2;
+    add_imports(&p, PP_RELOCATION_JUMP_SLOT);
     put_jump(&p, 16, 1);
     memcpy(p.stub + 32, "\xf3\x0f\x1e\xfa\xf2", 5); /* endbr64; bnd jmp */
     put_jump(&p, 32 + 5, 0);
@@ -322,11 +332,8 @@ static void stubs_of_eight_bytes(void **state)
 {
     (void)state;
     parts p = {.stub_size = 8};
-    p.relocation[0] = relocation(5, R_X86_64_RELATIVE, 0, 0);
-    p.relocation[1] = relocation(0, PP_RELOCATION_GLOB_DAT, 1, 0);
-    p.relocation[2] = relocation(1, PP_RELOCATION_GLOB_DAT, 2, 0);
-    p.relocation_count = 3;
-    p.relative_count = 1;
+    add_relative(&p, R_X86_64_RELATIVE);
+    add_imports(&p, PP_RELOCATION_GLOB_DAT);
     put_jump(&p, 0, 1);
     put_jump(&p, 8, 0);
     put_jump(&p, 16, 2); /* a slot without a relocation */
@@ -340,9 +347,7 @@ static void stubs_have_the_names_of_their_slots(void **state)
 {
     (void)state;
     parts p = {.function = {{STUBS, 64}}, .stub_size = 16};
-    p.relocation[0] = relocation(0, PP_RELOCATION_JUMP_SLOT, 1, 0);
-    p.relocation[1] = relocation(1, PP_RELOCATION_JUMP_SLOT, 2, 0);
-    p.relocation_count = 2;
+    add_imports(&p, PP_RELOCATION_JUMP_SLOT);
     put_jump(&p, 16, 1);
     put_jump(&p, 32, 0);
     put_jump(&p, 48, 2); /* a slot without a relocation */
@@ -363,11 +368,8 @@ static void stubs_with_landings(void **state)
     static const uint8_t bti[] = {0x5f, 0x24, 0x03, 0xd5}, nop[] = {0x1f, 0x20, 0x03, 0xd5};
     (void)state;
     parts p = {.stub_size = 24}; /* linkers write no size for aarch64 */
-    p.relocation[0] = relocation(5, R_AARCH64_RELATIVE, 0, 0);
-    p.relocation[1] = relocation(0, PP_RELOCATION_GLOB_DAT, 1, 0);
-    p.relocation[2] = relocation(1, PP_RELOCATION_GLOB_DAT, 2, 0);
-    p.relocation_count = 3;
-    p.relative_count = 1;
+    add_relative(&p, R_AARCH64_RELATIVE);
+    add_imports(&p, PP_RELOCATION_GLOB_DAT);
     for (unsigned i = 0; i < 2; i++) {
         memcpy(p.stub + i * 24, bti, sizeof(bti));
         put_jump(&p, i * 24 + sizeof(bti), 1 - i);
