@@ -186,12 +186,13 @@ static void try_context(void)
     pp_system_call(SYS_getrandom, nothing, 0, 0);
 }
 
-/* Asks what modules/code_query.c and kinds/heap/page_runs.c ask (PROCMAP_QUERY, PAGEMAP_SCAN), and makes
- * the calls of sys/beside.c that are not among the rest. */
+/* Asks what modules/code_query.c and kinds/heap/page_runs.c ask (PROCMAP_QUERY, PAGEMAP_SCAN, mincore), and
+ * makes the calls of sys/beside.c that are not among the rest. */
 static void try_questions(void)
 {
     pp_system_call(SYS_ioctl, -1, _IOWR('f', 17, char[104]), NULL);
     pp_system_call(SYS_ioctl, -1, _IOWR('f', 16, char[96]), NULL);
+    pp_system_call(SYS_mincore, NULL, 0, NULL);
     pp_system_call(SYS_prctl, PR_SET_PDEATHSIG, 0);
     pp_system_call(SYS_getppid);
 }

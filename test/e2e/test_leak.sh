@@ -101,7 +101,7 @@ __attribute__((noinline)) void keep(int i)
 int main(int argc, char **argv)
 {
     static char buffer[1024];
-    if (argc > 1 && setuid((uid_t)atoi(argv[1])) != 0) {
+    if ((argc > 2 && chroot(argv[2]) != 0) || (argc > 1 && setuid((uid_t)atoi(argv[1])) != 0)) {
         return 1;
     }
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
@@ -123,11 +123,17 @@ for way in IN_BREAK IN_SLACK; do
     compare kept.said kept.pb.gz.raw 95
 done
 
-# A process that may not read which of its pages are there says so, and does not ask for another place.
+# A process that has changed its user may not open its pagemap, and has a profile that says so. One without /proc says why it
+# has none, and does not ask for another place.
 if [ "$(id -u)" = 0 ]; then
-    "$BUILD/bin/cpprof" record -e leak:1 -o refused.pb.gz -- ./kept 65534 >refused.said 2>refused.err || true
-    expect_contains "a program that has changed its user" refused.err \
-        "the leak profile could not be made: Permission denied; it reads /proc/self/pagemap"
+    "$BUILD/bin/cpprof" record -e leak:1 -o dropped.pb.gz -- ./kept 65534 >dropped.said 2>dropped.err ||
+        fail "a program that has changed its user: $(cat dropped.err)"
+    raw dropped.pb.gz
+    compare dropped.said dropped.pb.gz.raw 95
+    expect_contains "a program that has changed its user" dropped.pb.gz.raw "may not open its pagemap"
+    mkdir empty
+    "$BUILD/bin/cpprof" record -e leak:1 -o refused.pb.gz -- ./kept 65534 empty >refused.said 2>refused.err || true
+    expect_contains "a program without /proc" refused.err "the leak profile could not be made: No such file or directory; it reads /proc/self/maps"
 fi
 
 # By cpprof, also of a program that allocates too little for the usual rate, and that loses nothing.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_page_runs.c: which pages are there: both ways say the same, and neither brings a page back.
+ * test_page_runs.c: which pages are there: all ways say the same, and none brings a page back.
  */
 #include "kinds/heap/page_runs.h"
 
@@ -42,6 +42,16 @@ static void states(pp_page_runs *runs, uintptr_t at, size_t pages, char *to)
     }
 }
 
+static void by_core(void *at, size_t pages, const char *expected)
+{
+    pp_page_runs runs;
+    char found[PAGES + 1];
+    pp_page_runs_open_core(&runs);
+    states(&runs, (uintptr_t)at, pages, found);
+    pp_page_runs_close(&runs);
+    assert_string_equal(found, expected);
+}
+
 /* As the kernel's entries say, and as a scan says, if this kernel has it. */
 static void both_ways(void *at, size_t pages, const char *expected)
 {
@@ -79,12 +89,32 @@ static void both_ways_say_the_same(void **state)
         }
     }
     both_ways(at, PAGES, expected);
+    by_core(at, PAGES, expected);
     munmap(at, PAGES * page);
 
     at = map(3, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS);
     at[page] = 1;
     both_ways(at, 3, ".f.");
+    by_core(at, 3, ".p.");
     munmap(at, 3 * page);
+}
+
+/* It says of no page what it knows where one is not mapped. */
+static void mincore_passes_over_holes(void **state)
+{
+    enum { COUNT = 40 };
+    char expected[COUNT + 1];
+    (void)state;
+    char *at = map(COUNT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+    memset(at, 1, COUNT * page);
+    memset(expected, 'p', COUNT);
+    expected[COUNT] = '\0';
+    for (size_t i = 7; i < COUNT; i += 11) {
+        munmap(at + i * page, 2 * page);
+        memset(expected + i, '.', 2);
+    }
+    by_core(at, COUNT, expected);
+    munmap(at, COUNT * page);
 }
 
 static void what_was_only_read_has_no_memory(void **state)
@@ -227,6 +257,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_ways_say_the_same),
+        cmocka_unit_test(mincore_passes_over_holes),
         cmocka_unit_test(what_was_only_read_has_no_memory),
         cmocka_unit_test(swapped_pages_are_said_to_be_swapped),
         cmocka_unit_test(swapped_pages_stay_swapped),

@@ -85,16 +85,17 @@ static int write_peak(pprof_writer writer, int debug)
 }
 
 enum { HEAP, ALLOCS, PEAK, LEAK, LIFETIME, MEMORY };
-static const char needs_pagemap[] = "it reads /proc/self/pagemap, which a process that has changed "
-                                    "its user, its root or its limits may not open";
+static const char needs_proc[] =
+    "it reads /proc/self/maps, smaps and pagemap, which a process that has "
+    "changed its root or its limits may not open";
 
 static pp_end_file files[] = {
     {.name = "heap", .write = write_heap},
     {.name = "allocs", .write = write_allocs},
     {.name = "peak", .write = write_peak},
-    {.name = "leak", .write = pp_leak_profile_write, .needs = needs_pagemap},
+    {.name = "leak", .write = pp_leak_profile_write, .needs = needs_proc},
     {.name = "lifetime", .write = pp_lifetime_profile_write},
-    {.name = "memory", .write = pp_memory_profile_write, .needs = needs_pagemap},
+    {.name = "memory", .write = pp_memory_profile_write, .needs = needs_proc},
     {.name = NULL}};
 
 /* ---- words and flags ---- */

@@ -239,6 +239,9 @@ static uintptr_t read_some(reading *r, const pp_leak_range *range, uintptr_t fro
 {
     const uintptr_t in_page = pp_page_bytes() - 1;
     uintptr_t end = limit;
+    if (r->memory->by_core && range->of_file && !range->written) {
+        return limit; /* a page that the program has written before looks like all others */
+    }
     int error = pp_page_runs_read(r->memory->runs, from & ~in_page, (limit + in_page) & ~in_page,
                                   !range->written, &end);
     if (error != 0) {
@@ -253,7 +256,14 @@ static uintptr_t read_some(reading *r, const pp_leak_range *range, uintptr_t fro
 
 static int begin_reading(const reading *r)
 {
-    return pp_page_runs_open(r->memory->runs, PP_OWN_PAGEMAP, pp_code_query_is_permitted());
+    bool may_ask = pp_code_query_is_permitted();
+    int error = pp_page_runs_open(r->memory->runs, PP_OWN_PAGEMAP, may_ask);
+    if (error == 0 || error == -ENOMEM || !may_ask) {
+        return error;
+    }
+    pp_page_runs_open_core(r->memory->runs);
+    r->memory->by_core = true;
+    return 0;
 }
 
 static void read_until_rest(void *of_reading)

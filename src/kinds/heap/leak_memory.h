@@ -49,6 +49,7 @@ typedef struct pp_leak_memory {
     uintptr_t next;
     uint64_t *words;    /* a buffer */
     pp_page_runs *runs; /* likewise */
+    bool by_core;       /* the process may not open its pagemap */
     uint64_t bytes_read, bytes_swapped, bytes_refused;
 } pp_leak_memory;
 

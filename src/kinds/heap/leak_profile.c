@@ -260,6 +260,13 @@ static int add_comments(const pp_leaks *leaks, pp_arena *arena, pp_profile *prof
                           "refer are shown, too");
         add_comment(profile, list, &text, arena);
     }
+    if (!leaks->knows_swapped) {
+        begin_comment(&text);
+        pp_text_add(&text,
+                    "this process may not open its pagemap: what was swapped out was not read, "
+                    "however much it was");
+        add_comment(profile, list, &text, arena);
+    }
     profile->comments = list;
     return arena->failed ? -ENOMEM : 0;
 }

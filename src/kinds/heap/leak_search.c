@@ -215,6 +215,7 @@ static int pass(search *s)
     leaks->passes++;
     leaks->bytes_read = s->memory.bytes_read;
     leaks->bytes_swapped = s->memory.bytes_swapped;
+    leaks->knows_swapped = !s->memory.by_core;
     leaks->bytes_refused = s->memory.bytes_refused;
     return s->result;
 }

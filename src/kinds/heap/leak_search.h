@@ -22,6 +22,7 @@
 #include "base/arena.h"
 #include "kinds/heap/leak_blocks.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,7 +31,8 @@ typedef struct pp_leaks {
     uint64_t now_ns;       /* CLOCK_MONOTONIC at the start */
     unsigned passes;
     uint64_t bytes_read, bytes_swapped, bytes_refused; /* of the last pass */
-    uint32_t moved;                                    /* blocks that only a later pass has found */
+    bool knows_swapped;
+    uint32_t moved;    /* blocks that only a later pass has found */
     uint32_t in_doubt; /* that may be in registers, and what only they refer to */
 } pp_leaks;
 

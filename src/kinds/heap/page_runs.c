@@ -7,7 +7,7 @@
  * the tables are there and nothing else. Whether a page is of a file is in the kernel's description of
  * it, which is seldom in a cache: that takes four times as long.
  *
- * Formats: proc(5), pagemap; Documentation/admin-guide/mm/pagemap.rst, PAGEMAP_SCAN.
+ * Formats: proc(5), pagemap; Documentation/admin-guide/mm/pagemap.rst, PAGEMAP_SCAN; mincore(2).
  *
  * Zone: NORMAL, and the fatal-signal writer.
  */
@@ -19,6 +19,8 @@
 
 #include <errno.h>
 #include <sys/ioctl.h>
+
+enum { ASKS_CORE = -4096 /* no descriptor, and no error */ };
 
 static const uintptr_t scan_bytes = UINT64_C(1) << 30;
 static const uint64_t scan_pages = 8192;
@@ -48,9 +50,18 @@ int pp_page_runs_open(pp_page_runs *runs, const char *path, bool may_scan)
     return runs->pagemap < 0 ? runs->pagemap : 0;
 }
 
+void pp_page_runs_open_core(pp_page_runs *runs)
+{
+    runs->pagemap = ASKS_CORE;
+    runs->scans = false;
+    runs->core_pages = PP_PAGE_BYTES_OF_CORE;
+}
+
 void pp_page_runs_close(pp_page_runs *runs)
 {
-    pp_own_close(runs->pagemap);
+    if (runs->pagemap != ASKS_CORE) {
+        pp_own_close(runs->pagemap);
+    }
 }
 
 /* Joins runs that meet. */
@@ -94,6 +105,34 @@ static int read_entries(pp_page_runs *runs, uintptr_t from, uintptr_t limit, uin
         add(runs, page, page + size, state_of_entry(entries[i]));
     }
     *end = from + count * size;
+    return 0;
+}
+
+/* ---- mincore ---- */
+
+/* An answer that a page is not mapped says not which one: less and less is asked for, then more again. */
+static int read_core(pp_page_runs *runs, uintptr_t from, uintptr_t limit, uintptr_t *end)
+{
+    const uintptr_t size = pp_page_bytes();
+    uintptr_t pages = (limit - from) / size;
+    uint8_t *core = runs->answer.core;
+    size_t count = pages < runs->core_pages ? pages : runs->core_pages;
+    long error;
+    while ((error = pp_system_call(SYS_mincore, from, count * size, core)) == -ENOMEM &&
+           count > 1) {
+        count /= 2;
+    }
+    runs->core_pages = error == -ENOMEM                     ? 1
+                       : count <= PP_PAGE_BYTES_OF_CORE / 2 ? count * 2
+                                                            : PP_PAGE_BYTES_OF_CORE;
+    if (error != 0 && error != -ENOMEM) {
+        return (int)error;
+    }
+    *end = from + size;
+    for (size_t i = 0; error == 0 && i < count && runs->count < PP_PAGE_ENTRIES; i++) {
+        *end = from + (i + 1) * size;
+        add(runs, *end - size, *end, core[i] & 1 ? PP_PAGE_PRESENT : PP_PAGE_ABSENT);
+    }
     return 0;
 }
 
@@ -141,5 +180,6 @@ int pp_page_runs_read(pp_page_runs *runs, uintptr_t from, uintptr_t limit, bool 
         }
         runs->scans = false; /* an older kernel, or memory of a kind that it does not scan */
     }
-    return read_entries(runs, from, limit, end);
+    return runs->pagemap == ASKS_CORE ? read_core(runs, from, limit, end)
+                                      : read_entries(runs, from, limit, end);
 }
