@@ -258,7 +258,13 @@ static int by_entry(const void *left, const void *right)
 {
     const extent *a = left, *b = right;
 
-    return (a->entry > b->entry) - (a->entry < b->entry);
+    if (a->entry != b->entry) {
+        return a->entry < b->entry ? -1 : 1;
+    }
+    if (a->limit != b->limit) {
+        return a->limit > b->limit ? -1 : 1;
+    }
+    return strcmp(a->name ? a->name : "", b->name ? b->name : "");
 }
 
 /* Functions at one address with several names count once. */

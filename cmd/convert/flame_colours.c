@@ -140,21 +140,29 @@ static void find_groups(const cp_report *report, span *groups)
 
 /* ---- ranks ---- */
 
-static int compare_names(const void *left, const void *right, void *context)
+static int compare_spans(const span *a, const span *b)
 {
-    const span *groups = context;
-    const span *a = &groups[*(const uint32_t *)left], *b = &groups[*(const uint32_t *)right];
     size_t shorter = a->length < b->length ? a->length : b->length;
     int order = shorter ? memcmp(a->text, b->text, shorter) : 0;
 
     return order ? order : a->length < b->length ? -1 : a->length > b->length;
 }
 
+static int compare_names(const void *left, const void *right, void *context)
+{
+    const span *groups = context;
+
+    return compare_spans(&groups[*(const uint32_t *)left], &groups[*(const uint32_t *)right]);
+}
+
 static int compare_areas(const void *left, const void *right)
 {
     const cp_flame_group *a = left, *b = right;
 
-    return a->area > b->area ? -1 : a->area < b->area;
+    if (a->area != b->area) {
+        return a->area > b->area ? -1 : 1;
+    }
+    return compare_spans(&(span){a->name, a->length}, &(span){b->name, b->length});
 }
 
 /* Adds up the areas of the frames of each group, and sorts the groups. */

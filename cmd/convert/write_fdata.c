@@ -83,7 +83,10 @@ static int by_samples(const void *left, const void *right)
 {
     const binary *a = left, *b = right;
 
-    return (a->samples < b->samples) - (a->samples > b->samples);
+    if (a->samples != b->samples) {
+        return a->samples < b->samples ? 1 : -1;
+    }
+    return (a->file > b->file) - (a->file < b->file);
 }
 
 /* The files with samples, those with most samples first. The array has room for one for each mapping. */
