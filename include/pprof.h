@@ -127,6 +127,30 @@ PPROF_API int pprof_start_cpu_profile_opts(pprof_writer writer, const pprof_cpu_
  */
 PPROF_API int pprof_stop_cpu_profile(void);
 
+/* ---- Wall-clock profile -------------------------------------------------------------------- */
+
+/*
+ * Starts a profile of all time of all threads, running or waiting, with the label `state`
+ * (docs/WALL.md). `hz`: how often in a second the threads that wait are looked at, 1 to 1000; 0 means
+ * 20. A thread of the library looks until the stop, and the CPU sampler runs. Any number of wall-clock
+ * profiles share these, those of LIBPPROF=wall and of /debug/pprof/wall too: then the `hz` is that of
+ * the first one. The option `thread-label` holds for it.
+ *
+ * Errors: -EBUSY while a profile that was started by this function runs, or if another thread begins or
+ * ends one for long; -EINVAL for a writer without write(), or another hz; -ENOMEM; -EAGAIN if no timer
+ * or thread could be had; -EPERM if the program has confined itself. Callable from any thread; not
+ * async-signal-safe.
+ */
+PPROF_API int pprof_start_wall_profile(pprof_writer writer, int hz);
+
+/*
+ * Stops the profile that pprof_start_wall_profile() has started, and writes it through that writer.
+ * Returns after the last write, with its first error, or 0. 0 if none ran, as in a child of fork.
+ * Callable from any thread; of two concurrent callers one writes, and both return after that; -EBUSY
+ * from the writer itself. Not async-signal-safe.
+ */
+PPROF_API int pprof_stop_wall_profile(void);
+
 /* ---- Named profiles [runtime/pprof Profile, NewProfile, Lookup, Profiles] ------------------- */
 
 typedef struct pprof_profile pprof_profile;

@@ -7,9 +7,9 @@
  *                write so far --> [left for it] --> resume: it joins again
  *
  * Zone: NORMAL.
- * Locks: those of kind.h and wall.h.
- * Owns: the file, and its collection.
- * Tested by: e2e.wall, e2e.http_wall, unit.options
+ * Locks: those of kind.h and wall.h; that of the program's own profile, before `turn` (wall.h).
+ * Owns: the file, and its collection; the profile that the program has started.
+ * Tested by: e2e.wall, e2e.wall_api, e2e.http_wall, unit.options
  */
 #include "base/buffer.h"
 #include "encode/proto.h"
@@ -24,10 +24,15 @@
 #include "output/word_values.h"
 #include "profile/delta.h"
 #include "sys/clock.h"
+#include "sys/lock.h"
 #include "sys/log.h"
 #include "sys/sandbox.h"
+#include "sys/tasks.h"
+
+#include "pprof.h"
 
 #include <errno.h>
+#include <pthread.h>
 
 /* ---- a collection ---- */
 
@@ -217,6 +222,71 @@ static int write_file(pprof_writer writer, int debug)
     return error;
 }
 
+/* ---- the program's own ---- */
+
+static struct {
+    pp_lock lock;
+    bool runs;
+    pprof_writer writer;
+    pp_arena arena;
+    collection collection;
+} own = {.arena = PP_ARENA_INIT};
+
+static int start_own(pprof_writer writer, int hz)
+{
+    if (own.runs) {
+        return -EBUSY;
+    }
+    int error =
+        begin_collection(&own.collection, hz,
+                         file.with_thread ? PP_TIMED_THREAD_LABEL : PP_TIMED_LABELS, &own.arena);
+    own.runs = error == 0;
+    own.writer = writer;
+    if (error != 0) {
+        pp_arena_release(&own.arena);
+    }
+    return error;
+}
+
+static int stop_own(pprof_writer unused, int unused_hz)
+{
+    (void)unused;
+    (void)unused_hz;
+    if (!own.runs) {
+        return 0;
+    }
+    own.runs = false;
+    int error = end_collection(&own.collection, own.writer);
+    pp_arena_release(&own.arena);
+    return error;
+}
+
+/* Cancellation is off, since a cancelled thread would keep the lock for ever. */
+static int with_own(int (*what)(pprof_writer writer, int hz), pprof_writer writer, int hz)
+{
+    int self = pp_task_self();
+    int cancel_state = PTHREAD_CANCEL_DISABLE;
+    if (pp_lock_held_by(&own.lock, self)) {
+        return -EBUSY; /* the caller is the profile's writer, or a handler that interrupts one of us */
+    }
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    pp_lock_take(&own.lock, self);
+    int error = what(writer, hz);
+    pp_lock_release(&own.lock);
+    pthread_setcancelstate(cancel_state, NULL);
+    return error;
+}
+
+int pprof_start_wall_profile(pprof_writer writer, int hz)
+{
+    return writer.write != NULL ? with_own(start_own, writer, hz) : -EINVAL;
+}
+
+int pprof_stop_wall_profile(void)
+{
+    return with_own(stop_own, (pprof_writer){.write = NULL}, 0);
+}
+
 static int take_wall(const char *value)
 {
     int64_t hz = 0;
@@ -300,8 +370,10 @@ static void stop(bool confined)
 static void after_fork(bool goes_on)
 {
     pp_wall_after_fork_in_child();
-    file.is_open = false;
+    file.is_open = own.runs = false;
     pp_arena_release(&file.arena);
+    pp_arena_release(&own.arena);
+    pp_lock_release(&own.lock);
     if (files->wanted) {
         files->wanted = false;
         if (goes_on) {

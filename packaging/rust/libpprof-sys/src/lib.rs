@@ -89,6 +89,8 @@ extern "C" {
     pub fn pprof_start_cpu_profile(writer: pprof_writer) -> c_int;
     pub fn pprof_start_cpu_profile_opts(writer: pprof_writer, options: *const pprof_cpu_options) -> c_int;
     pub fn pprof_stop_cpu_profile() -> c_int;
+    pub fn pprof_start_wall_profile(writer: pprof_writer, hz: c_int) -> c_int;
+    pub fn pprof_stop_wall_profile() -> c_int;
 
     pub fn pprof_new_profile(name: *const c_char) -> *mut pprof_profile;
     pub fn pprof_lookup(name: *const c_char) -> *mut pprof_profile;
