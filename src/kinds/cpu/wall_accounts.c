@@ -232,7 +232,9 @@ static void balance(account *a)
     }
     for (unsigned i = 0; i < a->tallied; i++) {
         tally *t = &a->tallies[i];
-        int64_t part = left > 0 ? (int64_t)((double)left * (double)t->ns / (double)all) : 0;
+        int64_t part = left <= 0      ? 0
+                       : t->ns == all ? left /* the last one: all, whatever rounding says */
+                                      : (int64_t)((double)left * (double)t->ns / (double)all);
         add(&t->where, part);
         left -= part;
         all -= t->ns;
