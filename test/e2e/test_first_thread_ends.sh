@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # test_first_thread_ends.sh: profiles of a program whose first thread has ended (linked/first_thread_ends.c) have the
-# names of its functions, its file and its build id, in every form. So have those of a file that was removed.
+# names of its functions, its file and its build id, in every form. So have those of a file that was removed. A program whose
+# last thread is one of the library ends, and leaves its profiles.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go readelf
@@ -52,4 +53,13 @@ cp "$linked/first_thread_ends" "$program"
 "$program" "$work" "$program" 2>errors || fail "$program: $(cat errors)"
 expect_no_file "$program"
 check_all
+
+for options in wall wall,control=control wall,interval=1h wall,subprocesses wall,http=unix:door \
+    wall,duration=1h,leak cpu,interval=1h,duration=1h,control=control; do
+    LIBPPROF="$options,file=end.%k.pb.gz" timeout -s KILL 60 "$linked/first_thread_ends" 2>errors ||
+        fail "$options: status $?: $(cat errors)"
+    raw "end.${options%%,*}.pb.gz"
+    rm end.*
+done
+LIBPPROF=wall,signal=USR2 timeout -s KILL 60 "$linked/first_thread_ends" 2>errors || fail "signal: status $?: $(cat errors)"
 echo ok

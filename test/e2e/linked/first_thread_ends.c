@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * first_thread_ends.c DIRECTORY [FILE]: the first thread calls pthread_exit(), so that /proc/self
+ * first_thread_ends.c [DIRECTORY [FILE]]: the first thread calls pthread_exit(), so that /proc/self
  * has no memory any more, and no program. After that another one does all that is sampled, and
  * writes each profile there: NAME.pb.gz and NAME.txt, thread.debug2.txt, cpu.pb.gz, cpu.legacy. It
- * removes FILE, which may be its own, before.
+ * removes FILE, which may be its own, before. Without DIRECTORY it waits for the end of the first, and ends, too.
  */
 #include "../victims/burn.h"
 #include <pprof.h>
@@ -95,13 +95,24 @@ static void write_profile(const char *name, const char *suffix, int debug)
     check(name, pprof_profile_write(pprof_lookup(name), create(name, suffix), debug));
 }
 
-static void *write_all(void *unused)
+static void wait_for_first(void)
 {
     char byte[1];
-    static const char *const names[] = {"heap",         "allocs", "block",        "mutex",
-                                        "threadcreate", "thread", "example.value"};
     while (readlink("/proc/self/exe", byte, 1) > 0) /* it has not ended yet */
         sched_yield();
+}
+
+static void *end_last(void *unused)
+{
+    wait_for_first();
+    return unused;
+}
+
+static void *write_all(void *unused)
+{
+    static const char *const names[] = {"heap",         "allocs", "block",        "mutex",
+                                        "threadcreate", "thread", "example.value"};
+    wait_for_first();
     pprof_set_mem_profile_rate(1);
     pprof_set_block_profile_rate(1);
     pprof_set_mutex_profile_fraction(1);
@@ -122,10 +133,10 @@ static void *write_all(void *unused)
 int main(int argc, char **argv)
 {
     pthread_t other;
-    if (argc < 2 || (argc > 2 && unlink(argv[2]) != 0))
+    if (argc > 2 && unlink(argv[2]) != 0)
         return 2;
     directory = argv[1];
-    if (pthread_create(&other, NULL, write_all, NULL) != 0)
+    if (pthread_create(&other, NULL, argc > 1 ? write_all : end_last, NULL) != 0)
         return 1;
     pthread_exit(NULL);
 }
