@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * delta.c: finds each sample's earlier values in a hash table.
+ * delta.c: finds equal samples in a hash table. Some are equal in one profile, too: of one stack in two tables, or of
+ * label sets with equal texts. They are added up.
  *
- *   heads: one word a chain -> index + 1 of a sample of `before` -> next -> ... 0
+ *   heads: one word a chain -> index + 1 of a sample -> next -> ... 0
  *
  * Zone: NORMAL.
  */
@@ -14,13 +15,13 @@
 #include <errno.h>
 #include <string.h>
 
-typedef struct earlier {
-    const pp_profile *before;
+/* The samples of both profiles, each stack with its labels once. */
+typedef struct sums {
+    pp_samples samples;
     uint32_t *heads;
-    uint32_t *next; /* of each sample of `before` */
-    bool *is_used;  /* likewise */
+    uint32_t *next; /* of each sample */
     size_t mask;
-} earlier;
+} sums;
 
 /* ---- one sample ---- */
 
@@ -67,78 +68,61 @@ static bool are_equal(const pp_profile_sample *x, const pp_profile_sample *y)
     return i == x->label_count;
 }
 
-/* Subtracts the values; true if any value is left. */
-static bool subtract(pp_profile_sample *from, const pp_profile_sample *sample)
-{
-    int64_t left = 0;
-    for (unsigned i = 0; i < PP_MAX_SAMPLE_TYPES; i++) {
-        from->value[i] -= sample->value[i];
-        left |= from->value[i];
-    }
-    return left != 0;
-}
+/* ---- both profiles ---- */
 
-/* ---- the samples of before ---- */
-
-static int fill(earlier *e, const pp_profile *before, pp_arena *arena)
+static int begin(sums *s, size_t capacity, pp_arena *arena)
 {
     size_t heads = 16;
-    while (heads < 2 * before->sample_count) {
+    while (heads < 2 * capacity) {
         heads *= 2;
     }
-    *e = (earlier){.before = before,
-                   .heads = pp_arena_array(arena, heads, sizeof *e->heads),
-                   .next = pp_arena_array(arena, before->sample_count, sizeof *e->next),
-                   .is_used = pp_arena_array(arena, before->sample_count, sizeof *e->is_used),
-                   .mask = heads - 1};
-    if (e->heads == NULL || e->next == NULL || e->is_used == NULL) {
-        return -ENOMEM;
-    }
-    for (size_t i = 0; i < before->sample_count; i++) {
-        uint32_t *head = &e->heads[hash_of(&before->samples[i]) & e->mask];
-        e->next[i] = *head;
-        *head = (uint32_t)i + 1;
-    }
-    return 0;
+    *s = (sums){.heads = pp_arena_array(arena, heads, sizeof *s->heads),
+                .next = pp_arena_array(arena, capacity, sizeof *s->next),
+                .mask = heads - 1};
+    return s->heads != NULL && s->next != NULL ? pp_samples_init(&s->samples, capacity, arena)
+                                               : -ENOMEM;
 }
 
-/* Takes the sample with the same stack and labels out of the table; NULL: there is none. */
-static const pp_profile_sample *take_equal(earlier *e, const pp_profile_sample *sample)
+/* The sum that the sample belongs to, which is 0 where it is new. */
+static pp_profile_sample *sum_of(sums *s, const pp_profile_sample *sample)
 {
-    for (uint32_t i = e->heads[hash_of(sample) & e->mask]; i != 0; i = e->next[i - 1]) {
-        if (!e->is_used[i - 1] && are_equal(&e->before->samples[i - 1], sample)) {
-            e->is_used[i - 1] = true;
-            return &e->before->samples[i - 1];
+    uint32_t *head = &s->heads[hash_of(sample) & s->mask];
+    for (uint32_t i = *head; i != 0; i = s->next[i - 1]) {
+        if (are_equal(&s->samples.list[i - 1], sample)) {
+            return &s->samples.list[i - 1];
         }
     }
-    return NULL;
+    pp_profile_sample *sum = &s->samples.list[s->samples.count];
+    pp_samples_add(&s->samples, sample);
+    memset(sum->value, 0, sizeof sum->value);
+    s->next[s->samples.count - 1] = *head;
+    *head = (uint32_t)s->samples.count;
+    return sum;
 }
 
-/* ---- all samples ---- */
-
-static const pp_profile_sample nothing;
-
-static void add_rest(pp_samples *samples, earlier *e, const pp_profile *profile)
+static void add(sums *s, const pp_profile *profile, int64_t factor)
 {
     for (size_t i = 0; i < profile->sample_count; i++) {
-        pp_profile_sample left = profile->samples[i];
-        const pp_profile_sample *before = take_equal(e, &left);
-        if (subtract(&left, before != NULL ? before : &nothing)) {
-            pp_samples_add(samples, &left);
+        pp_profile_sample *sum = sum_of(s, &profile->samples[i]);
+        for (unsigned k = 0; k < PP_MAX_SAMPLE_TYPES; k++) {
+            sum->value[k] += factor * profile->samples[i].value[k];
         }
     }
 }
 
-/* What is gone. */
-static void add_negative(pp_samples *samples, const earlier *e)
+static void drop_zeros(pp_samples *samples)
 {
-    for (size_t i = 0; i < e->before->sample_count; i++) {
-        pp_profile_sample gone = e->before->samples[i];
-        memset(gone.value, 0, sizeof gone.value);
-        if (!e->is_used[i] && subtract(&gone, &e->before->samples[i])) {
-            pp_samples_add(samples, &gone);
+    size_t kept = 0;
+    for (size_t i = 0; i < samples->count; i++) {
+        int64_t any = 0;
+        for (unsigned k = 0; k < PP_MAX_SAMPLE_TYPES; k++) {
+            any |= samples->list[i].value[k];
+        }
+        if (any != 0) {
+            samples->list[kept++] = samples->list[i];
         }
     }
+    samples->count = kept;
 }
 
 static unsigned type_shown_first(const pp_profile *profile)
@@ -154,18 +138,15 @@ static unsigned type_shown_first(const pp_profile *profile)
 
 int pp_profile_subtract(pp_profile *profile, const pp_profile *before, pp_arena *arena)
 {
-    earlier e;
-    pp_samples samples;
-    int error = fill(&e, before, arena);
-    if (error == 0) {
-        error = pp_samples_init(&samples, profile->sample_count + before->sample_count, arena);
-    }
+    sums s;
+    int error = begin(&s, profile->sample_count + before->sample_count, arena);
     if (error != 0) {
         return error;
     }
-    add_rest(&samples, &e, profile);
-    add_negative(&samples, &e);
-    return pp_samples_give(&samples, type_shown_first(profile), arena, profile);
+    add(&s, profile, 1);
+    add(&s, before, -1);
+    drop_zeros(&s.samples);
+    return pp_samples_give(&s.samples, type_shown_first(profile), arena, profile);
 }
 
 /* ---- a copy ---- */

@@ -13,10 +13,10 @@
 
 /*
  * Subtracts the values of `before` from those of the samples in `profile` that have the same stack
- * and labels. What only `before` has becomes a sample with negative values. Samples without a value
- * are dropped, and the rest is sorted again: by the type that is shown first, descending. Both
- * profiles have the same types. What `before` points to must stay until `profile` has been encoded.
- * 0 or -ENOMEM.
+ * and labels. What only `before` has becomes a sample with negative values. Equal samples of one
+ * profile are added up, those without a value dropped, and the rest is sorted again: by the type that
+ * is shown first, descending. Both profiles have the same types. What `before` points to must stay
+ * until `profile` has been encoded. 0 or -ENOMEM.
  */
 int pp_profile_subtract(pp_profile *profile, const pp_profile *before, pp_arena *arena);
 

@@ -71,6 +71,21 @@ static void equal_stacks_are_one_sample_wherever_they_lie(void **state)
     assert_values(&now, 0, 3, 48);
 }
 
+/* As of one stack in two tables, which are not read in the same order again. */
+static void equal_samples_of_one_profile_are_added_up(void **state)
+{
+    (void)state;
+    const pp_profile_sample first[] = {sample(main_stack, &small, 2, 32),
+                                       sample(copy_of_main_stack, &small, 7, 112)};
+    const pp_profile_sample second[] = {sample(main_stack, &small, 8, 128),
+                                        sample(copy_of_main_stack, &small, 2, 32)};
+    const pp_profile before = of(first, 2);
+    pp_profile now = of(second, 2);
+    subtract(&now, &before);
+    assert_int_equal(now.sample_count, 1);
+    assert_values(&now, 0, 1, 16);
+}
+
 static void what_has_not_changed_is_dropped(void **state)
 {
     (void)state;
@@ -163,6 +178,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(equal_stacks_are_one_sample_wherever_they_lie, release),
+        cmocka_unit_test_teardown(equal_samples_of_one_profile_are_added_up, release),
         cmocka_unit_test_teardown(what_has_not_changed_is_dropped, release),
         cmocka_unit_test_teardown(a_sample_that_is_gone_is_negative, release),
         cmocka_unit_test_teardown(labels_tell_samples_of_one_stack_apart, release),
