@@ -108,7 +108,8 @@ typedef struct pprof_cpu_options {
  * pprof_stop_cpu_profile().
  *
  * Errors: -EBUSY while a CPU profile runs, also one that LIBPPROF=cpu or `cpprof record` started
- * (it goes on, and a comment in it counts the refusals); -EINVAL for a writer without write();
+ * (it goes on, and a comment in it counts the refusals), or a wall-clock profile that began before,
+ * which has the sampler; -EINVAL for a writer without write();
  * -ENOMEM; -EAGAIN if not a single timer could be armed (RLIMIT_SIGPENDING); -EPERM if a seccomp
  * filter is in the way.
  * Callable from any thread; not async-signal-safe.

@@ -5,7 +5,7 @@
 # where it passed.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
-need go
+need go cc
 
 # wall_us RAW NAME [STATE]: microseconds of the stacks that have the function, in that state.
 wall_us() {
@@ -155,4 +155,19 @@ raw idle.pb.gz
 looks=$(sed -n 's/.*libpprof: \([0-9]*\) looks at all threads.*/\1/p' idle.pb.gz.raw)
 [ "$looks" -gt 0 ] && [ "$looks" -lt 40 ] || fail "looks at a process that sleeps for 3 seconds: $looks"
 expect_at_least "the time of a process that sleeps for 3 seconds" 2990000 "$(wall_us idle.pb.gz.raw clock_nanosleep sleep)"
+# A program that has changed its user may not see where its threads wait. Its profile says so.
+if [ "$(id -u)" = 0 ]; then
+    cat >dropped.c <<'C'
+#include <time.h>
+#include <unistd.h>
+int main(void)
+{
+    return setuid(65534) != 0 || nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL) != 0;
+}
+C
+    cc -w -O1 -o dropped dropped.c
+    "$BUILD/bin/cpprof" record -e wall -o dropped.pb.gz -- ./dropped >/dev/null 2>dropped.err || fail "dropped: $(cat dropped.err)"
+    raw dropped.pb.gz
+    expect_contains "a program that has changed its user" dropped.pb.gz.raw "of waiting threads without a place"
+fi
 echo ok

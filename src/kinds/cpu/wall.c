@@ -48,6 +48,7 @@ static struct {
     int64_t time_ns;   /* wall clock: when the first user joined */
     uint64_t start_ns; /* the same, monotonic */
     uint64_t looks;
+    uint64_t placeless;  /* sights of a wait of which the kernel does not say where */
     bool has_new_thread; /* the looker */
     pp_task_files files; /* its own */
     pp_arena memory;     /* of a look, empty between two */
@@ -207,6 +208,7 @@ static void see_row(const pp_threads_wish *wish, const pp_thread_row *row, uint6
                                .pc = row->pc,
                                .depth = row->depth,
                                .labels = row->labels};
+        wall.placeless += row->state == PP_THREAD_WAITS && !is_proven;
         if (pp_thread_label_is_wanted()) {
             pp_task_name(*wish->folder, row->tid, sight.name);
         }
@@ -380,7 +382,8 @@ static int show(pp_wall_look *look, void *context, bool leaves)
                            .period_ns = wall.period_ns,
                            .time_ns = wall.time_ns,
                            .start_ns = wall.start_ns,
-                           .looks = wall.looks}};
+                           .looks = wall.looks,
+                           .placeless = wall.placeless}};
     if (!leaves || wall.rides) {
         pp_cpu_threads_show_preempted();
     }
@@ -402,6 +405,7 @@ static int begin_first(int hz)
     wall.time_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME);
     wall.start_ns = pp_clock_ns(CLOCK_MONOTONIC);
     wall.looks = 0;
+    wall.placeless = 0;
     wall.confined = false;
     int error = pp_wall_accounts_begin(!pp_sandbox_has_filter(), &wall.looker);
     if (error != 0) {

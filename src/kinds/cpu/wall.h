@@ -33,6 +33,7 @@ typedef struct pp_wall_counts {
     uint64_t start_ns; /* the same, monotonic */
     uint64_t now_ns;   /* monotonic: until when was counted */
     uint64_t looks;
+    uint64_t placeless; /* sights of a wait of which the kernel does not say where */
 } pp_wall_counts;
 
 /* Is called with `turn` held. 0 or -errno. */

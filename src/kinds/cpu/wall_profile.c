@@ -187,6 +187,13 @@ static int add_comment(const pp_wall_counts *counts, pp_arena *arena, pp_profile
     if (counts->cpu == NULL) {
         pp_text_add(&text, "; the CPU profile of the program ended before, so what ran is missing");
     }
+    if (counts->placeless > 0) {
+        pp_text_add(&text, "; ");
+        pp_text_add_count(
+            &text, counts->placeless,
+            " [sight|sights] of waiting threads without a place: a program that has changed its "
+            "user may not read where they wait");
+    }
     list[0] = pp_arena_text(arena, text.data, text.length);
     profile->comments = list;
     profile->comment_count++;
