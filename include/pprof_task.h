@@ -101,8 +101,8 @@ PPROF_API void pprof_task_resumed(pprof_task *task);
 /*
  * Ends a task that is suspended, or that runs on the calling thread, which then has its own labels
  * again. When it returns, the library does not look at the task and its stack any more: it waits
- * for a profile that does. Some 20 ns. NULL, and a task whose pprof_task_begin() has failed, are
- * ignored.
+ * for a profile that does. Some 20 ns. NULL, a task that has ended, and one that has not begun,
+ * whatever its memory contains, are ignored.
  */
 PPROF_API void pprof_task_end(pprof_task *task);
 
@@ -128,7 +128,8 @@ PPROF_API size_t pprof_task_count(void);
 /*
  * Begins a task, which is suspended and goes on with pprof_task_resume(). `options` may be NULL,
  * and is not used after the return. Some 30 ns. 0, or -EINVAL: `task` is NULL, or the size is not
- * one of this structure; the task is then in no profile, and all other calls ignore it.
+ * one of this structure; the task is then in no profile, and all other calls ignore it. -EEXIST: the
+ * task has begun and has not ended; it stays as it is.
  */
 PPROF_TASK_INLINE int pprof_task_begin(pprof_task *task, const pprof_task_options *options)
 {

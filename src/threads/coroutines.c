@@ -96,6 +96,25 @@ static void fill_in(pprof_task *task, const pprof_task_options *options)
                          .name_ = options->name};
 }
 
+/* Of any memory. */
+static bool looks_begun(const pprof_task *task)
+{
+    return task->work_ == &pp_switch_work && task->shard_ < SHARDS;
+}
+
+/* Memory with the words of another task may look begun, too, and its links lead anywhere. */
+static bool is_listed(const pprof_task *task)
+{
+    shard *s = &shards[task->shard_];
+    pp_lock_take(&s->lock, self());
+    const pprof_task *listed = s->first;
+    while (listed != NULL && listed != task) {
+        listed = listed->next_;
+    }
+    pp_lock_release(&s->lock);
+    return listed != NULL;
+}
+
 int pp_coroutine_begin(pprof_task *task, const pprof_task_options *options, uintptr_t created_at)
 {
     static const pprof_task_options none = {.size = sizeof none};
@@ -103,9 +122,12 @@ int pp_coroutine_begin(pprof_task *task, const pprof_task_options *options, uint
     if (task == NULL) {
         return -EINVAL;
     }
-    if (task->size_ < sizeof *task || wanted->size < sizeof *wanted) {
+    bool is_whole = task->size_ >= sizeof *task;
+    if (is_whole && looks_begun(task) && is_listed(task)) {
+        return -EEXIST;
+    }
+    if (!is_whole || wanted->size < sizeof *wanted) {
         task->work_ = &no_work;
-        task->shard_ = NO_SHARD;
         task->sequence_ = 0;
         return -EINVAL;
     }
@@ -121,7 +143,7 @@ int pp_coroutine_begin(pprof_task *task, const pprof_task_options *options, uint
 
 void pp_coroutine_end(pprof_task *task)
 {
-    if (task == NULL || task->shard_ >= SHARDS) {
+    if (task == NULL || !looks_begun(task)) {
         return;
     }
     if (task->sequence_ % 2 != 0) {

@@ -44,11 +44,12 @@ typedef struct pp_suspension {
     pprof_labels *labels; /* no reference */
 } pp_suspension;
 
-/* Lists `task`, whose size_ is set, as suspended. `created_at`: if the options have none. 0 or
- * -EINVAL. */
+/* Lists `task`, whose size_ is set, as suspended. `created_at`: if the options have none. 0, -EINVAL,
+ * or -EEXIST: it is listed already, and has not changed. */
 int pp_coroutine_begin(pprof_task *task, const pprof_task_options *options, uintptr_t created_at);
 
-/* Takes the coroutine from its list, once no reader holds the lock. */
+/* Takes the coroutine from its list, once no reader holds the lock. One that has not begun, in memory
+ * of any content, stays as it is. */
 void pp_coroutine_end(pprof_task *task);
 
 /* Copies the last suspension. Zone: HOOK. */

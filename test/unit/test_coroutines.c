@@ -17,6 +17,7 @@
 #include "threads/coroutines.h"
 #include "threads/thread_snapshot.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -92,6 +93,66 @@ static void each_is_there_once(void **state)
         pprof_task_end(&tasks[i]); /* nothing, where it has ended */
     }
     assert_int_equal(pp_coroutines_count(), 0);
+}
+
+static void only_what_has_begun_ends(void **state)
+{
+    (void)state;
+    static const unsigned char contents[] = {0, 1, 0x5a, 0xff};
+    pprof_task before;
+    begin(&tasks[0], NULL, 0);
+    for (unsigned i = 0; i < sizeof contents; i++) {
+        memset(&tasks[1], contents[i], sizeof tasks[1]);
+        memcpy(&before, &tasks[1], sizeof before);
+        pprof_task_end(&tasks[1]);
+        assert_memory_equal(&tasks[1], &before, sizeof before);
+    }
+    const pprof_task_options unknown = {.size = 1};
+    memset(&tasks[1], 0, sizeof tasks[1]);
+    assert_int_equal(pprof_task_begin(&tasks[1], &unknown), -EINVAL);
+    pprof_task_resume(&tasks[1]);
+    pprof_task_suspend(&tasks[1], NULL);
+    pprof_task_end(&tasks[1]);
+    assert_int_equal(pp_coroutines_count(), 1);
+    pprof_task_end(&tasks[0]);
+    assert_int_equal(pp_coroutines_count(), 0);
+}
+
+static void expect_no_second_beginning(pprof_task *task)
+{
+    const pprof_task_options other = {.size = sizeof other, .name = "other", .entry = 1};
+    const pprof_task_options unknown = {.size = 1};
+    pprof_task before;
+    memcpy(&before, task, sizeof before);
+    assert_int_equal(pprof_task_begin(task, &other), -EEXIST);
+    assert_int_equal(pprof_task_begin(task, &unknown), -EEXIST);
+    assert_int_equal(pprof_task_begin(task, NULL), -EEXIST);
+    assert_memory_equal(task, &before, sizeof before);
+    assert_int_equal(pp_coroutines_count(), 2);
+}
+
+static void what_has_begun_does_not_begin_again(void **state)
+{
+    (void)state;
+    begin(&tasks[0], NULL, 0);
+    begin(&tasks[1], NULL, 0);
+    expect_no_second_beginning(&tasks[0]); /* the last of the list */
+    expect_no_second_beginning(&tasks[1]); /* the first */
+    pprof_task_resume(&tasks[0]);
+    expect_no_second_beginning(&tasks[0]);
+    pprof_task_suspend(&tasks[0], "it");
+    expect_no_second_beginning(&tasks[0]);
+    memcpy(&tasks[2], &tasks[0], sizeof tasks[2]); /* memory that a task begins in */
+    begin(&tasks[2], NULL, 0);
+    assert_int_equal(pp_coroutines_count(), 3);
+    for (unsigned i = 0; i < 3; i++) {
+        pprof_task_end(&tasks[i]);
+    }
+    assert_int_equal(pp_coroutines_count(), 0);
+    begin(&tasks[0], NULL, 0);
+    assert_string_equal(row_of_one()->name, "one");
+    release();
+    pprof_task_end(&tasks[0]);
 }
 
 static void one_that_runs_has_no_stack(void **state)
@@ -279,6 +340,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_is_there_once),
+        cmocka_unit_test(only_what_has_begun_ends),
+        cmocka_unit_test(what_has_begun_does_not_begin_again),
         cmocka_unit_test(one_that_runs_has_no_stack),
         cmocka_unit_test(stacks_that_are_none),
         cmocka_unit_test(frames_that_are_none),
