@@ -83,15 +83,18 @@ void pp_text_stream_hex(pp_text_stream *stream, uint64_t number)
 
 void pp_text_stream_quoted(pp_text_stream *stream, const char *text)
 {
+    pp_text_stream_add(stream, "\"");
+    pp_text_stream_escaped(stream, text);
+    pp_text_stream_add(stream, "\"");
+}
+
+void pp_text_stream_escaped(pp_text_stream *stream, const char *text)
+{
     char bytes[PP_QUOTED_MAX];
     size_t length = 0;
-    size_t size = 0;
-    pp_text_stream_add(stream, "\"");
-    do {
-        size = pp_quoted_next(text, bytes, &length);
+    for (size_t size; (size = pp_quoted_next(text, bytes, &length)) > 0; text += size) {
         pp_text_stream_bytes(stream, bytes, length);
-        text += size;
-    } while (size > 0);
+    }
 }
 
 int pp_text_stream_finish(pp_text_stream *stream)

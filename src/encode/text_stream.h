@@ -34,6 +34,9 @@ void pp_text_stream_hex(pp_text_stream *stream, uint64_t number); /* with "0x" b
 /* Writes `text` in double quotes (base/quoted.h). */
 void pp_text_stream_quoted(pp_text_stream *stream, const char *text);
 
+/* Writes what is between these quotes. */
+void pp_text_stream_escaped(pp_text_stream *stream, const char *text);
+
 /* Writes a stack as in rows: each address after a space. An empty stack gets a placeholder, since
  * readers need an address. */
 void pp_text_stream_stack(pp_text_stream *stream, const uintptr_t *pcs, uint32_t depth);

@@ -40,7 +40,9 @@ expect_contains "equal stacks are one row" tasks.txt "$readers @ 0x"
 # ---- every stack in full ----
 
 expect_equal "threads" 1 "$(grep -c '^thread ' dump.txt)"
-expect_equal "tasks" $tasks "$(grep -cE '^task [1-9][0-9]*( "[a-z ]+")? \[[a-z ]+\]:$' dump.txt)"
+expect_equal "tasks" $((tasks - 1)) "$(grep -cE '^task [1-9][0-9]*( "[a-z ]+")? \[[a-z ]+\]:$' dump.txt)"
+expect_equal "the task with an odd name and an odd reason" 1 \
+    "$(grep -cE '^task [1-9][0-9]* "odd\\n\\x1b\\"name\\"" \[odd\\r\\n\\x1b\[31m\\"reason\\" \\\\\]:$' dump.txt)"
 expect_equal "numbers of tasks" $tasks "$(sed -n 's/^task \([0-9]*\) .*/\1/p' dump.txt | sort -u | wc -l)"
 expect_equal "readers" $readers "$(grep -cE '^task [1-9][0-9]* "a reader" \[channel\]:$' dump.txt)"
 expect_equal "those that wait for nothing" $((yielders + 1)) "$(grep -cE '^task .*\[runnable\]:$' dump.txt)"

@@ -126,7 +126,7 @@ static void write_thread(dump *d, const pp_thread_text *t)
         pp_text_stream_quoted(&d->out, t->name);
     }
     pp_text_stream_add(&d->out, " [");
-    pp_text_stream_add(&d->out, t->state);
+    pp_text_stream_escaped(&d->out, t->state); /* a task's is a word of the program */
     if (t->wait != NULL) {
         pp_text_stream_add(&d->out, ", ");
         pp_lock_wait_write(t->wait, &d->out);

@@ -75,7 +75,7 @@ static pprof_task_frame frames[3] = {{&frames[1], 0}, {&frames[2], 0}, {NULL, 0}
 
 static void make_others(void)
 {
-    const pprof_task_options options = {.size = sizeof options, .name = "others"};
+    const pprof_task_options options = {.size = sizeof options, .name = "odd\n\033\"name\""};
     frames[0].pc = (uintptr_t)innermost + 1;
     frames[1].pc = (uintptr_t)middle + 1;
     frames[2].pc = (uintptr_t)outermost + 1;
@@ -84,7 +84,7 @@ static void make_others(void)
     pprof_task_suspend_in(&stackless, frames, "await");
     check(pprof_task_begin(&shared, &options) == 0, "begin");
     pprof_task_resume(&shared);
-    pprof_task_suspend(&shared, "stack is not its own");
+    pprof_task_suspend(&shared, "odd\r\n\033[31m\"reason\" \\");
 }
 
 /* ---- the program ---- */
