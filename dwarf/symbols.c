@@ -28,7 +28,17 @@ static int rank_of(const char *name, unsigned char info)
     return rank - (underscores < 4 ? (int)underscores : 4);
 }
 
-static void add(pp_symbols *symbols, const GElf_Sym *symbol, const char *name)
+/* 0: it is in none. */
+static Dwarf_Addr section_end(Elf *file, size_t index)
+{
+    GElf_Shdr header;
+    Elf_Scn *section = index < SHN_LORESERVE ? elf_getscn(file, index) : NULL;
+    return section != NULL && gelf_getshdr(section, &header) != NULL
+               ? header.sh_addr + header.sh_size
+               : 0;
+}
+
+static void add(pp_symbols *symbols, Elf *file, const GElf_Sym *symbol, const char *name)
 {
     int type = GELF_ST_TYPE(symbol->st_info);
     if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF ||
@@ -41,10 +51,13 @@ static void add(pp_symbols *symbols, const GElf_Sym *symbol, const char *name)
         return;
     }
     symbols->symbol = more;
-    more[symbols->count++] = (pp_function_symbol){.start = symbol->st_value,
-                                                  .end = symbol->st_value + symbol->st_size,
-                                                  .name = name,
-                                                  .rank = rank_of(name, symbol->st_info)};
+    bool has_size = symbol->st_size > 0;
+    more[symbols->count++] = (pp_function_symbol){
+        .start = symbol->st_value,
+        .end = has_size ? symbol->st_value + symbol->st_size : section_end(file, symbol->st_shndx),
+        .name = name,
+        .rank = rank_of(name, symbol->st_info),
+        .has_size = has_size};
 }
 
 /* The names end with a NUL, which the table need not have. */
@@ -74,7 +87,7 @@ static void read_table(pp_symbols *symbols, Elf *file, Elf_Scn *section, const G
     GElf_Sym symbol;
     for (int i = 0; names != NULL && gelf_getsym(data, i, &symbol) != NULL; i++) {
         if (symbol.st_name < size) {
-            add(symbols, &symbol, names + symbol.st_name);
+            add(symbols, file, &symbol, names + symbol.st_name);
         }
     }
 }
@@ -198,8 +211,8 @@ static int by_start(const void *left, const void *right)
     return strcmp(b->name, a->name);
 }
 
-/* Keeps the last of several symbols of a place. A symbol without a size ends where the next one
- * begins. */
+/* Keeps the last of several symbols of a place. Of the last symbol of all nothing says where it ends, if it has no size:
+ * .dynsym lacks the functions that may come next. */
 void pp_symbols_sort(pp_symbols *symbols)
 {
     size_t kept = 0;
@@ -213,9 +226,11 @@ void pp_symbols_sort(pp_symbols *symbols)
         }
     }
     symbols->count = kept;
-    for (size_t i = 0; i + 1 < kept; i++) {
-        if (symbols->symbol[i].end <= symbols->symbol[i].start) {
-            symbols->symbol[i].end = symbols->symbol[i + 1].start;
+    for (size_t i = 0; i < kept; i++) {
+        pp_function_symbol *symbol = &symbols->symbol[i];
+        Dwarf_Addr next = i + 1 < kept ? symbol[1].start : symbol->start;
+        if (!symbol->has_size && symbol->end > next) {
+            symbol->end = next;
         }
     }
 }

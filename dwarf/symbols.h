@@ -18,7 +18,8 @@
 typedef struct pp_function_symbol {
     Dwarf_Addr start, end; /* [start, end) */
     const char *name;
-    int rank; /* of several names of a place, the one with the largest is taken */
+    int rank;      /* of several names of a place, the one with the largest is taken */
+    bool has_size; /* else it ends with its section, or where the next one begins */
 } pp_function_symbol;
 
 typedef struct pp_symbols {

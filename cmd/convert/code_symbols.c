@@ -137,10 +137,31 @@ static void take_alias(cp_code_symbol *function, const entry *e)
     }
 }
 
-static void take_functions(const entry *entries, size_t count, cp_pool *pool,
+/* Where the symbol's section ends; 0: it is in none. */
+static uint64_t section_end(const pp_elf *elf, const Elf64_Sym *symbol)
+{
+    Elf64_Shdr section;
+
+    return symbol->st_shndx < SHN_LORESERVE && pp_elf_section(elf, symbol->st_shndx, &section)
+               ? section.sh_addr + section.sh_size
+               : 0;
+}
+
+/* A function without a size ends with its section, or where the next one begins: after _init in .init are the stubs of
+ * the procedure linkage table. */
+static void end_sizeless(const pp_elf *elf, const entry *e, cp_code_symbol *function, uint64_t next)
+{
+    if (function->end == function->start) {
+        uint64_t end = section_end(elf, &e->symbol);
+        function->end = end < function->start ? function->start : end < next ? end : next;
+    }
+}
+
+static void take_functions(const pp_elf *elf, const entry *entries, size_t count, cp_pool *pool,
                            cp_code_symbols *symbols)
 {
     cp_code_symbol *last = NULL;
+    const entry *entry_of_last = NULL;
 
     symbols->symbols = CP_POOL_ARRAY(pool, cp_code_symbol, count + 1);
     for (size_t i = 0; i < count; i++) {
@@ -153,12 +174,16 @@ static void take_functions(const entry *entries, size_t count, cp_pool *pool,
         if (last && last->start == start) {
             take_alias(last, e);
         } else if (!last || start >= last->end) {
-            if (last && last->end == last->start) {
-                last->end = start; /* it has no size */
+            if (last) {
+                end_sizeless(elf, entry_of_last, last, start);
             }
+            entry_of_last = e;
             last = &symbols->symbols[symbols->count++];
             *last = (cp_code_symbol){start, start + e->symbol.st_size, name_of(e, pool)};
         }
+    }
+    if (last) {
+        end_sizeless(elf, entry_of_last, last, UINT64_MAX);
     }
 }
 
@@ -175,7 +200,7 @@ int cp_code_symbols_read(const pp_elf *elf, cp_pool *pool, cp_code_symbols *symb
     size_t count = read_entries(elf, &table, entries, names);
     qsort(entries, count, sizeof *entries, by_address);
     number_locals(entries, count);
-    take_functions(entries, count, pool, symbols);
+    take_functions(elf, entries, count, pool, symbols);
     free(names);
     free(entries);
     return symbols->count ? 0 : -ENODATA;

@@ -6,7 +6,9 @@
 # refused where the program is another build or has no symbols, or the profile is of something else.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
-need cc nm strip
+# shellcheck source=test/e2e/pgo.sh
+. "$SRC/test/e2e/pgo.sh"
+need cc nm strip objcopy
 cpprof=$BUILD/bin/cpprof
 
 cat >program.c <<'END'
@@ -111,6 +113,13 @@ record_program prof.pb.gz
 "$cpprof" convert -o prof.fdata prof.pb.gz 2>err || fail "convert with a library: $(cat err)"
 grep -q 'libother.so, which has most of the samples: it has no table of symbols .*; taking .*/program$' err || fail "libother.so: $(cat err)"
 grep -q '^1 main ' prof.fdata || fail "no main() of the program: $(cat prof.fdata)"
+
+# A function without a size does not get the samples of the next section.
+build_nameless -g0
+record_program prof.pb.gz
+"$cpprof" convert -o prof.fdata prof.pb.gz 2>err || fail "convert nameless(): $(cat err)"
+grep -q '^1 main ' prof.fdata || fail "no main() before nameless(): $(cat prof.fdata)"
+! grep -q '^1 sizeless ' prof.fdata || fail "sizeless() has nameless()'s samples: $(cat prof.fdata)"
 
 "$cpprof" record -e heap --no-subprocesses -o prof.pb.gz -- ./program >/dev/null 2>&1 || fail "record -e heap"
 refuses "a heap profile" "expected a CPU profile, found one of space"

@@ -9,7 +9,7 @@
 . "$SRC/test/e2e/lib.sh"
 # shellcheck source=test/e2e/pgo.sh
 . "$SRC/test/e2e/pgo.sh"
-need cc
+need cc nm objcopy
 cpprof=$BUILD/bin/cpprof
 
 write_program
@@ -200,6 +200,13 @@ grep -Eq '^main:[1-9]' part.afdo-text || fail "no main() beside a library: $(cat
 ! grep -q '^hot:' part.afdo-text || fail "hot() has no lines: $(cat part.afdo-text)"
 cc -O2 -shared -fPIC -Wl,--build-id=0x0123456789abcdef0123456789abcdef01234567 -o libhot.so hot.c || fail "cc, with another build id"
 refuses "another build of the library with most of the samples" "of the samples: the file is of another build"
+
+# A function without a size is not what is called in the next section.
+build_nameless -g
+"$cpprof" record -e cpu --no-subprocesses -o prof.pb.gz -- ./program >/dev/null 2>&1 || fail "record nameless()"
+"$cpprof" convert -o prof.afdo-text prof.pb.gz 2>err || fail "convert nameless(): $(cat err)"
+grep -Eq '^main:[1-9]' prof.afdo-text || fail "no main() before nameless(): $(cat prof.afdo-text)"
+! grep -q sizeless prof.afdo-text || fail "sizeless() has nameless()'s calls: $(cat prof.afdo-text)"
 
 "$cpprof" record -e heap --no-subprocesses -o prof.pb.gz -- ./program >/dev/null 2>&1 || fail "record -e heap"
 refuses "a heap profile" "expected a CPU profile, found one of space"
