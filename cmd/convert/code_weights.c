@@ -28,6 +28,8 @@
 
 #define EXTENT_MOST ((uint64_t)1 << 22) /* bytes of a function; a longer one is damaged */
 #define BATCH       65536               /* addresses that are looked up at a time */
+#define LEAST_SHARE                                                                                \
+    0.01 /* of the samples in files: with less of them in lines, no profile is written */
 
 typedef struct leaf {
     uint32_t mapping;
@@ -540,11 +542,21 @@ static cp_flow *find_flow(const collector *c)
     return flow;
 }
 
+/* Nothing tells whether a file without a build id is the one that was profiled. One without debug information has its own
+ * error: its build does not matter. */
+static bool is_build_known(const collector *c)
+{
+    const cp_profile *profile = c->report->profile;
+
+    return *cp_profile_text(profile, profile->mappings[c->mapping].build_id) != '\0';
+}
+
 /* Returns what finding lines does. */
 static int collect_mapping(collector *c)
 {
     int error = find_extents(c);
 
+    error = error == 0 && !is_build_known(c) ? -ENODATA : error;
     if (error == 0) {
         sort_extents(c);
         c->next_leaf = 0;
@@ -646,7 +658,7 @@ static const char *reason(int error, const char *file)
     case -ESTALE:
         return "the file is of another build than the one that was profiled";
     case -ENODATA:
-        return "the profile has no build id of it";
+        return "the profile has no build id of it (link it with -Wl,--build-id)";
     case CP_LINE_READER_ABSENT:
         return "libpprof-dwarf.so cannot be loaded";
     default:
@@ -712,21 +724,27 @@ static void complain(const collector *c, const sampled_file *file, int64_t place
     }
 }
 
-/* Whether a compiler can use what was found. A file of another build is not left out if it has more samples than there
- * are in lines: the profile is of it. */
+static bool may_be_of_other_build(const sampled_file *file)
+{
+    return file->error == -ESTALE || file->error == -ENODATA;
+}
+
+/* Whether a compiler can use what was found. A file that may be of another build is not left out if it has more samples
+ * than there are in lines: the profile is of it. A few stray samples, as of the loader, are no profile of a program. */
 static int judge(const collector *c, cp_error *error)
 {
     const sampled_file *largest = NULL, *stale = NULL, *lost = NULL;
-    int64_t placed = 0;
+    int64_t samples = 0, placed = 0;
 
     for (size_t i = 0; i < c->file_count; i++) {
         const sampled_file *file = &c->files[i];
 
+        samples += file->samples;
         placed += file->placed;
         if (file->samples > (largest ? largest->samples : 0)) {
             largest = file;
         }
-        if (file->error == -ESTALE && file->samples > (stale ? stale->samples : 0)) {
+        if (may_be_of_other_build(file) && file->samples > (stale ? stale->samples : 0)) {
             stale = file;
         }
         if (!lost || file->samples - file->placed > lost->samples - lost->placed) {
@@ -739,8 +757,8 @@ static int judge(const collector *c, cp_error *error)
     if (stale && stale->samples > placed) {
         return refuse(c, stale, error);
     }
-    if (!placed) {
-        return refuse(c, largest, error);
+    if ((double)placed < LEAST_SHARE * (double)samples) {
+        return refuse(c, lost, error);
     }
     complain(c, lost, placed);
     return 0;

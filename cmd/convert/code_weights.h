@@ -16,7 +16,7 @@
  * Whole stacks tell what is called from a place, also through pointers.
  *
  * Where an address is read as it was sampled: only samples with addresses count, and only of files that are
- * of the build that was profiled.
+ * of the build that was profiled, which their build ids tell.
  *
  * Owns: everything in the pool of a collection, until cp_code_release().
  */
@@ -77,7 +77,7 @@ uint32_t cp_code_count_type(const cp_report *report);
 int cp_code_check(const cp_report *report, cp_error *error);
 
 /* Counts the report's samples that are in lines of the source code, and says how many are not. Returns 0, or -1 with a
- * sentence if none are, or if a file of another build has more. */
+ * sentence if almost none are, or if a file has more that is of another build, or has no build id. */
 int cp_code_collect(const cp_report *report, cp_code *code, cp_error *error);
 void cp_code_release(cp_code *code);
 

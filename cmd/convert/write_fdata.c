@@ -137,7 +137,7 @@ static const char *reason(int error)
     case -ESTALE:
         return "the file is of another build than the one that was profiled";
     case -ENOKEY:
-        return "the profile has no build id of it";
+        return "the profile has no build id of it (link it with -Wl,--build-id)";
     case -ENOEXEC:
         return "it is no 64-bit ELF file of this machine";
     default:

@@ -148,8 +148,30 @@ expect_equal "often() in two profiles" 1 "$(grep -c '^often:' two.afdo-text)"
 expect_equal "the most frequent place of two profiles" 1000000 \
     "$(sed -n 's/^ [^:]*: \([0-9]*\)\( .*\)*$/\1/p' two.afdo-text | sort -n | tail -n 1)"
 
+# A program without debug information, and a few samples in a file that has it.
+cc -O2 -o bare program.c || fail "cc bare"
+"$cpprof" record -e cpu --no-subprocesses -o bare.pb.gz -- ./bare >/dev/null 2>&1 || fail "record ./bare"
+"$cpprof" merge -o tenfold.pb.gz bare.pb.gz bare.pb.gz bare.pb.gz bare.pb.gz bare.pb.gz bare.pb.gz bare.pb.gz bare.pb.gz bare.pb.gz bare.pb.gz &&
+    "$cpprof" merge -o some.pb.gz again.pb.gz tenfold.pb.gz || fail "merge"
+"$cpprof" convert -o some.afdo-text some.pb.gz 2>err || fail "most samples without debug information: $(cat err)"
+expect_contains "most samples without debug information" err "/bare: it has no debug information"
+cp prof.pb.gz kept.pb.gz
+for _ in 1 2 3; do
+    "$cpprof" merge -o hundredfold.pb.gz tenfold.pb.gz tenfold.pb.gz tenfold.pb.gz tenfold.pb.gz tenfold.pb.gz &&
+        mv hundredfold.pb.gz tenfold.pb.gz || fail "merge"
+done
+"$cpprof" merge -o prof.pb.gz again.pb.gz tenfold.pb.gz || fail "merge"
+refuses "few samples with debug information" "/bare, which has 100 % of the samples: it has no debug information"
+mv kept.pb.gz prof.pb.gz
+
 build -g -DOTHER=1 -fno-inline
 refuses "another build" "another build"
+
+# Nothing tells whether a file without a build id is the one that was profiled.
+build -g -Wl,--build-id=none
+"$cpprof" record -e cpu --no-subprocesses -o prof.pb.gz -- ./program >/dev/null 2>&1 || fail "record without a build id"
+refuses "no build id" "/program, which has "
+expect_contains "no build id" err "of the samples: the profile has no build id of it (link it with -Wl,--build-id)"
 
 build
 "$cpprof" record -e cpu --no-subprocesses -o prof.pb.gz -- ./program >/dev/null 2>&1 || fail "record"
@@ -186,18 +208,25 @@ long hot(long n);
 int main(void)
 {
     volatile long sum = 0;
-    for (long i = 0; i < 150000000; i++) {
+    for (long i = 0; i < OWN; i++) {
         sum += i;
     }
-    return hot(800000000) == 1;
+    return hot(HOT) == 1;
 }
 EOF
-{ cc -O2 -shared -fPIC -o libhot.so hot.c && cc -O2 -g -o program part.c -L. -lhot -Wl,-rpath,"$PWD"; } || fail "cc part.c"
+{ cc -O2 -shared -fPIC -o libhot.so hot.c && cc -O2 -g -DOWN=150000000 -DHOT=800000000 -o program part.c -L. -lhot -Wl,-rpath,"$PWD"; } || fail "cc part.c"
 "$cpprof" record -e cpu --no-subprocesses -o prof.pb.gz -- ./program >/dev/null 2>&1 || fail "record with a library"
 "$cpprof" convert -o part.afdo-text prof.pb.gz 2>err || fail "convert with a library: $(cat err)"
 grep -Eq '^cpprof: [0-9]+ % of the samples are left out, [0-9]+ % in .*/libhot.so: it has no debug information' err || fail "libhot.so: $(cat err)"
 grep -Eq '^main:[1-9]' part.afdo-text || fail "no main() beside a library: $(cat part.afdo-text)"
 ! grep -q '^hot:' part.afdo-text || fail "hot() has no lines: $(cat part.afdo-text)"
+{ cc -O2 -g -Wl,--build-id=none -shared -fPIC -o libhot.so hot.c && cc -O2 -g -DOWN=1000000000 -DHOT=40000000 -o few part.c -L. -lhot -Wl,-rpath,"$PWD"; } ||
+    fail "cc, without a build id"
+"$cpprof" record -e cpu --no-subprocesses -o few.pb.gz -- ./few >/dev/null 2>&1 || fail "record with few samples in a library"
+"$cpprof" convert -o few.afdo-text few.pb.gz 2>err || fail "a library without a build id: $(cat err)"
+expect_contains "a library without a build id" err "/libhot.so: the profile has no build id of it"
+grep -Eq '^main:[1-9]' few.afdo-text || fail "no main() beside a library without a build id: $(cat few.afdo-text)"
+! grep -q '^hot:' few.afdo-text || fail "hot() is of an unknown build: $(cat few.afdo-text)"
 cc -O2 -shared -fPIC -Wl,--build-id=0x0123456789abcdef0123456789abcdef01234567 -o libhot.so hot.c || fail "cc, with another build id"
 refuses "another build of the library with most of the samples" "of the samples: the file is of another build"
 
