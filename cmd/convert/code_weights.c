@@ -56,6 +56,7 @@ typedef struct sampled_file {
     int64_t samples;
     int64_t placed; /* of these, samples in lines of the source code */
     int error;      /* of reading its debug information */
+    bool lacks_dwo; /* a part of it, a .dwo file, is not here */
 } sampled_file;
 
 /* A part of a function; its place is that of the part. */
@@ -86,6 +87,7 @@ typedef struct collector {
     uint64_t *addresses; /* BATCH of them */
     uint64_t entry;      /* of the current function */
     int64_t placed;      /* samples in lines of the source code */
+    bool lacks_dwo;
     size_t next_leaf;
     cp_flow *flow;           /* NULL: its bytes cannot be read */
     cp_index_table by_name;  /* of the code's functions */
@@ -246,6 +248,7 @@ static void take_extent(void *context, const pprof_dwarf_place *place)
 {
     collector *c = context;
 
+    c->lacks_dwo = c->lacks_dwo || place->may_lack_inlined;
     if (!place->entry || place->limit <= place->entry ||
         place->limit - place->entry > EXTENT_MOST) {
         return;
@@ -598,10 +601,12 @@ static void collect_file(collector *c, int64_t samples)
     sampled_file *file = file_of(c);
 
     c->placed = 0;
+    c->lacks_dwo = false;
     int error = collect_mapping(c);
     file->error = error ? error : file->error;
     file->samples += samples;
     file->placed += c->placed;
+    file->lacks_dwo = file->lacks_dwo || c->lacks_dwo;
 }
 
 static void collect_all(collector *c)
@@ -647,13 +652,14 @@ static int by_samples(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
-static const char *reason(int error, const char *file)
+static const char *reason(const sampled_file *file, const char *name)
 {
-    switch (error) {
+    switch (file->error) {
     case 0:
-        return "its debug information has no lines of that code";
+        return file->lacks_dwo ? "a .dwo file with its debug information is not here"
+                               : "its debug information has no lines of that code";
     case -ENOENT:
-        return access(file, F_OK) == 0 ? "it has no debug information (compile it with -g)"
+        return access(name, F_OK) == 0 ? "it has no debug information (compile it with -g)"
                                        : "the file is not here, nor its debug information";
     case -ESTALE:
         return "the file is of another build than the one that was profiled";
@@ -662,7 +668,7 @@ static const char *reason(int error, const char *file)
     case CP_LINE_READER_ABSENT:
         return "libpprof-dwarf.so cannot be loaded";
     default:
-        return strerror(-error);
+        return strerror(-file->error);
     }
 }
 
@@ -709,7 +715,7 @@ static int refuse(const collector *c, const sampled_file *file, cp_error *error)
     const char *name = cp_profile_text(c->report->profile, file->name);
 
     return cp_fail(error, "%.300s, which has %d %% of the samples: %s", name,
-                   percent(c, file->samples), reason(file->error, name));
+                   percent(c, file->samples), reason(file, name));
 }
 
 /* Says how many samples are left out, and why those of the file that has most of these. */
@@ -720,7 +726,7 @@ static void complain(const collector *c, const sampled_file *file, int64_t place
     if (percent(c, c->samples - placed) > 0) {
         cp_complain("%d %% of the samples are left out, %d %% in %.300s: %s",
                     percent(c, c->samples - placed), percent(c, file->samples - file->placed), name,
-                    reason(file->error, name));
+                    reason(file, name));
     }
 }
 

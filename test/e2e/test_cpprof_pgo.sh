@@ -167,6 +167,13 @@ mv kept.pb.gz prof.pb.gz
 build -g -DOTHER=1 -fno-inline
 refuses "another build" "another build"
 
+{ cc -O2 -g -gsplit-dwarf -c program.c && cc -o program program.o; } || fail "cc -gsplit-dwarf"
+"$cpprof" record -e cpu --no-subprocesses -o prof.pb.gz -- ./program >/dev/null 2>&1 || fail "record with split debug information"
+"$cpprof" convert -o split.afdo-text prof.pb.gz 2>err || fail "split debug information: $(cat err)"
+grep -q '^often:' split.afdo-text || fail "no often() by split debug information: $(cat split.afdo-text)"
+rm program.dwo
+refuses "no .dwo file" "of the samples: a .dwo file with its debug information is not here"
+
 # Nothing tells whether a file without a build id is the one that was profiled.
 build -g -Wl,--build-id=none
 "$cpprof" record -e cpu --no-subprocesses -o prof.pb.gz -- ./program >/dev/null 2>&1 || fail "record without a build id"
