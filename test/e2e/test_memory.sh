@@ -76,6 +76,15 @@ expect_near "memory that is free, by samples" $((2 * $(said blocks))) "$(held sa
 comments sampled.pb.gz.raw | grep -q 'standard error' || fail "comments: $(comments sampled.pb.gz.raw)"
 end
 
+# Where no block is sampled there is no estimate.
+start heap:1000g
+ask unsampled
+comments unsampled.pb.gz.raw | grep -q 'no live block is a sample: live blocks have no stacks, and are what the allocator has given out' ||
+    fail "comments: $(comments unsampled.pb.gz.raw)"
+! comments unsampled.pb.gz.raw | grep -E 'standard error|not recorded' || fail "comments: $(comments unsampled.pb.gz.raw)"
+expect_at_least "blocks without a sample" "$(($(said blocks) + $(said large)))" "$(held unsampled.pb.gz.raw pprof_memory_blocks)"
+end
+
 # Without the heap profile the allocator's number is all that is known of blocks, touched or not.
 start thread
 ask off

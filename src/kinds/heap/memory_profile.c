@@ -509,9 +509,10 @@ static void say_allocator(const pp_memory_reading *reading, pp_text *text)
 
 static void say_blocks(const rows *r, pp_text *text)
 {
-    if (pp_heap_rate() == 0) {
-        pp_text_add(text,
-                    "the heap is not recorded (option heap): live blocks have no stacks, and ");
+    if (pp_heap_rate() == 0 || r->sampled == 0) {
+        pp_text_add(text, pp_heap_rate() == 0 ? "the heap is not recorded (option heap)"
+                                              : "no live block is a sample");
+        pp_text_add(text, ": live blocks have no stacks, and ");
         pp_text_add(text, r->reading->allocator.has_used
                               ? "are what the allocator has given out, touched or not"
                               : "are in what the allocator has");
