@@ -122,6 +122,8 @@ typedef struct search {
     size_t build_id_size;
     candidate own; /* the module's own file, if it is of that build */
     candidate found;
+    bool
+        link_differs; /* the file that .gnu_debuglink names has lines, but those of another build */
 } search;
 
 /* Whether the file has what the host asks for. */
@@ -149,6 +151,7 @@ static bool is_taken(search *s, const char *path, const GElf_Word *checksum)
         s->found = c;
         return true;
     }
+    s->link_differs = s->link_differs || (checksum != NULL && has_wanted(s, c.elf));
     give_up(&c);
     return false;
 }
@@ -235,7 +238,7 @@ static int find_debug_file(search *s)
     if (find_by_build_id(s) || (error == 0 && find_by_link(s, s->own.elf)) || find_elsewhere(s)) {
         return 0;
     }
-    return error != 0 ? error : -ENOENT;
+    return error != 0 ? error : s->link_differs ? -ENOLINK : -ENOENT;
 }
 
 /* ---- opening ---- */

@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /* Both sides must have the same version, which changes with everything below. */
-#define PPROF_DWARF_VERSION 4
+#define PPROF_DWARF_VERSION 5
 
 /* A loaded file. */
 typedef struct pprof_dwarf_module {
@@ -86,7 +86,8 @@ typedef struct pprof_dwarf_interface {
     /*
      * Calls host->found() for each of `count` ascending run-time addresses of instructions of the
      * module whose line is known, in any order. 0, also if none is; -ENOENT if there is no debug
-     * information of that build; -ESTALE if there is none and the file is of another build; -EFBIG
+     * information of that build; -ENOLINK if there is none, and the file that .gnu_debuglink names has
+     * that of another build; -ESTALE if there is none and the file is of another build; -EFBIG
      * if there is more of it than is read into a running program; -ENOMEM, maybe after some were
      * found; or what opening or reading the file returned.
      */

@@ -661,6 +661,8 @@ static const char *reason(const sampled_file *file, const char *name)
     case -ENOENT:
         return access(name, F_OK) == 0 ? "it has no debug information (compile it with -g)"
                                        : "the file is not here, nor its debug information";
+    case -ENOLINK:
+        return "its separate debug information (.gnu_debuglink) is of another build";
     case -ESTALE:
         return "the file is of another build than the one that was profiled";
     case -ENODATA:

@@ -58,6 +58,9 @@ static char *reason(const cp_missing *m)
         }
         return cp_heap_printf("the file is not here, and no debug information of build id %s",
                               *m->build_id ? m->build_id : "-");
+    case -ENOLINK:
+        return cp_heap_printf(
+            "the separate debug information (.gnu_debuglink) is of another build");
     case -ESTALE:
         return cp_heap_printf("the file is of another build than %s, which was profiled",
                               *m->build_id ? m->build_id : "the one");

@@ -97,7 +97,7 @@ int pp_dwarf_lines_find(const pprof_dwarf_interface *plugin, const pp_mapping *m
         return 0; /* "", "[vdso]", "[heap]": no file */
     }
     int error = plugin->find_lines(&module, (const uint64_t *)addresses, count, &host);
-    if ((error == -ENOENT || error == -ESTALE) && mapping->build_id_size > 0) {
+    if ((error == -ENOENT || error == -ENOLINK || error == -ESTALE) && mapping->build_id_size > 0) {
         module.opened_path = q.files != NULL ? q.files->program : pp_program_file();
         error = plugin->find_lines(&module, (const uint64_t *)addresses, count, &host);
     }

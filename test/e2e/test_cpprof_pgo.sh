@@ -9,7 +9,7 @@
 . "$SRC/test/e2e/lib.sh"
 # shellcheck source=test/e2e/pgo.sh
 . "$SRC/test/e2e/pgo.sh"
-need cc nm objcopy
+need cc nm objcopy strip
 cpprof=$BUILD/bin/cpprof
 
 write_program
@@ -173,6 +173,16 @@ refuses "another build" "another build"
 grep -q '^often:' split.afdo-text || fail "no often() by split debug information: $(cat split.afdo-text)"
 rm program.dwo
 refuses "no .dwo file" "of the samples: a .dwo file with its debug information is not here"
+
+build -g -DOTHER=1 -fno-inline
+objcopy --only-keep-debug program program.debug
+build -g
+{ objcopy --add-gnu-debuglink=program.debug program && strip -g program; } || fail "separate debug information"
+"$cpprof" record -e cpu --no-subprocesses -o prof.pb.gz -- ./program >/dev/null 2>&1 || fail "record with separate debug information"
+refuses "debug information of another build" "of the samples: its separate debug information (.gnu_debuglink) is of another build"
+"$cpprof" list often prof.pb.gz >/dev/null 2>err || :
+expect_contains "list, with debug information of another build" err "no lines of program: the separate debug information (.gnu_debuglink) is of another build"
+rm program.debug
 
 # Nothing tells whether a file without a build id is the one that was profiled.
 build -g -Wl,--build-id=none
