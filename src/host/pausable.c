@@ -75,10 +75,12 @@ static int tid_of(const place *p)
 }
 
 /* The id of a thread that has ended may be the caller's by now: it counts while the thread runs. */
-/* Also after its run: the last thread of a process ends in exit(), and so in the functions below. */
+/* Also after its run, when another thread may have its id: the last thread of a process ends in exit(), and so in the
+ * functions below. */
 static bool is_caller(const place *p)
 {
-    return tid_of(p) == pp_task_self();
+    return (state_of(p) == RUNS && tid_of(p) == pp_task_self()) ||
+           (p->is_joinable && pthread_equal(p->thread, pthread_self()));
 }
 
 static void set_state(place *p, place_state to)
