@@ -6,7 +6,11 @@
  * in it. An edge goes from a gate to another one, or from or to code that is not known.
  *
  *   ---edge--> [in  block  out] ---edge--> [in  block  out]
- *                    '-call] ---edge--> [in  first block of the callee
+ *                    '-call] ---edge--> [in  callee  out] ---edge--> [in  its first block
+ *                                            '-returns] <---edge--- [out  its last blocks
+ *
+ * A function has a block without instructions, by which it is left as often as it is called. A jump to another function
+ * is a call, and a return.
  *
  * Jumps through tables, or pointers, of a function go to a block without instructions, and from there to all that they
  * may go to: so there are as many edges as jumps and targets, and not their product.
@@ -44,9 +48,16 @@ typedef struct block {
     uint32_t first, end; /* instructions */
     bool is_entered;     /* by an edge */
     bool is_reached;     /* from where a function begins, without tables */
+    uint32_t in, out;    /* gates */
     double samples, rate;
     double runs;
 } block;
+
+typedef struct function {
+    uint32_t entry; /* a block without instructions; NOWHERE: the function has none */
+    uint32_t
+        returns; /* a gate of that block; NOWHERE: of parts that jump into each other's midst */
+} function;
 
 typedef struct edge {
     uint32_t from, to; /* gates, or NOWHERE */
@@ -68,9 +79,10 @@ typedef struct gate {
 struct cp_flow {
     instruction *code;
     size_t count, room;
-    uint32_t functions;
+    uint32_t function_count;
+    function *functions;
     block *blocks;
-    size_t block_count;
+    size_t block_count, block_room, with_code; /* the first blocks are those with instructions */
     edge *edges;
     size_t edge_count, edge_room;
     gate *gates;
@@ -90,6 +102,7 @@ cp_flow *cp_flow_new(void)
 void cp_flow_free(cp_flow *flow)
 {
     free(flow->code);
+    free(flow->functions);
     free(flow->blocks);
     free(flow->edges);
     free(flow->gates);
@@ -99,7 +112,7 @@ void cp_flow_free(cp_flow *flow)
 
 void cp_flow_function(cp_flow *flow)
 {
-    flow->functions++;
+    flow->function_count++;
 }
 
 void cp_flow_instruction(cp_flow *flow, uint64_t address, unsigned length, cp_flow_kind kind,
@@ -110,7 +123,7 @@ void cp_flow_instruction(cp_flow *flow, uint64_t address, unsigned length, cp_fl
                                               .end = address + length,
                                               .target = target,
                                               .kind = (uint8_t)kind,
-                                              .function = flow->functions};
+                                              .function = flow->function_count};
 }
 
 /* The instruction that has the address; NOWHERE: none, as where they cannot be read. */
@@ -195,27 +208,6 @@ static void find_leaders(cp_flow *flow)
     }
 }
 
-static void make_blocks(cp_flow *flow)
-{
-    double samples = 0;
-
-    flow->blocks = cp_heap_alloc(flow->count + flow->functions + 1, sizeof *flow->blocks);
-    for (uint32_t i = 0; i < flow->count; i++) {
-        if (flow->code[i].leads) {
-            flow->blocks[flow->block_count++].first = i;
-        }
-        block *b = &flow->blocks[flow->block_count - 1];
-        flow->code[i].block = (uint32_t)(flow->block_count - 1);
-        b->end = i + 1;
-        b->samples += flow->code[i].samples;
-        b->rate = b->samples / (double)(b->end - b->first);
-        samples += flow->code[i].samples;
-    }
-    flow->mean = samples / (double)flow->count;
-}
-
-/* ---- edges ---- */
-
 static uint32_t new_gate(cp_flow *flow, uint32_t of)
 {
     flow->gates =
@@ -224,16 +216,39 @@ static uint32_t new_gate(cp_flow *flow, uint32_t of)
     return (uint32_t)flow->gate_count++;
 }
 
-/* The first gates are those of the blocks: two for each. */
-static uint32_t way_in(uint32_t of)
+/* A block without instructions yet. */
+static uint32_t new_block(cp_flow *flow, double rate, bool is_reached)
 {
-    return 2 * of;
+    uint32_t of = (uint32_t)flow->block_count++;
+
+    flow->blocks = cp_heap_grow(flow->blocks, of, &flow->block_room, sizeof *flow->blocks);
+    flow->blocks[of] = (block){.is_reached = is_reached, .rate = rate};
+    flow->blocks[of].in = new_gate(flow, of);
+    flow->blocks[of].out = new_gate(flow, of);
+    return of;
 }
 
-static uint32_t way_out(uint32_t of)
+static void make_blocks(cp_flow *flow)
 {
-    return 2 * of + 1;
+    double samples = 0;
+
+    for (uint32_t i = 0; i < flow->count; i++) {
+        if (flow->code[i].leads) {
+            uint32_t of = new_block(flow, 0, false);
+            flow->blocks[of].first = i;
+        }
+        block *b = &flow->blocks[flow->block_count - 1];
+        flow->code[i].block = (uint32_t)(flow->block_count - 1);
+        b->end = i + 1;
+        b->samples += flow->code[i].samples;
+        b->rate = b->samples / (double)(b->end - b->first);
+        samples += flow->code[i].samples;
+    }
+    flow->with_code = flow->block_count;
+    flow->mean = samples / (double)flow->count;
 }
+
+/* ---- edges ---- */
 
 static void add_edge(cp_flow *flow, uint32_t from, uint32_t to, double at_first)
 {
@@ -245,7 +260,17 @@ static void add_edge(cp_flow *flow, uint32_t from, uint32_t to, double at_first)
 static void pass(cp_flow *flow, uint32_t from, uint32_t to)
 {
     flow->blocks[to].is_entered = true;
-    add_edge(flow, way_out(from), way_in(to), 0);
+    add_edge(flow, flow->blocks[from].out, flow->blocks[to].in, 0);
+}
+
+static bool is_entry(const cp_flow *flow, uint32_t of)
+{
+    return begins_function(flow, flow->blocks[of].first);
+}
+
+static uint32_t function_of(const cp_flow *flow, uint32_t of)
+{
+    return flow->code[flow->blocks[of].first].function;
 }
 
 /* Whether the block ends with a jump through a table, or a pointer. */
@@ -277,22 +302,6 @@ static ways ways_of(const cp_flow *flow, uint32_t from)
                             (is_jump(one) && target == NOWHERE)};
 }
 
-/* Where control goes after a block that does not jump anywhere. */
-static void connect(cp_flow *flow, uint32_t from)
-{
-    ways to = ways_of(flow, from);
-
-    if (to.target != NOWHERE) {
-        pass(flow, from, to.target);
-    }
-    if (to.next != NOWHERE) {
-        pass(flow, from, to.next);
-    }
-    if (to.leaves) {
-        add_edge(flow, way_out(from), NOWHERE, 0);
-    }
-}
-
 /* Marks a block, and notes it, if it is not marked yet. */
 static void reach(cp_flow *flow, uint32_t to, uint32_t *noted, size_t *count)
 {
@@ -308,7 +317,7 @@ static void find_reached(cp_flow *flow)
     size_t count = 0;
 
     for (uint32_t i = 0; i < flow->block_count; i++) {
-        if (begins_function(flow, flow->blocks[i].first)) {
+        if (is_entry(flow, i)) {
             reach(flow, i, noted, &count);
         }
     }
@@ -320,43 +329,98 @@ static void find_reached(cp_flow *flow)
     free(noted);
 }
 
-/* A block without instructions, for the jumps through tables of the function that ends before a block. */
-static uint32_t new_table(cp_flow *flow, uint32_t end, double rate)
+/* The functions' blocks. A jump into the midst of another function, as one of a part that is a function of its own, is
+ * neither a call nor a return: these functions need not return as often as they are called. */
+static void make_functions(cp_flow *flow)
 {
-    uint32_t table = (uint32_t)flow->block_count++, last = flow->blocks[end - 1].end - 1;
+    flow->functions = cp_heap_alloc((size_t)flow->function_count + 1, sizeof *flow->functions);
+    for (uint32_t i = 0; i <= flow->function_count; i++) {
+        flow->functions[i] = (function){NOWHERE, NOWHERE};
+    }
+    for (uint32_t i = 0; i < flow->with_code; i++) {
+        if (is_entry(flow, i)) {
+            uint32_t entry = new_block(flow, flow->blocks[i].rate, true);
+            flow->functions[function_of(flow, i)] = (function){entry, new_gate(flow, entry)};
+            pass(flow, entry, i);
+        }
+    }
+    for (uint32_t i = 0; i < flow->with_code; i++) {
+        uint32_t to = ways_of(flow, i).target;
+        if (to != NOWHERE && function_of(flow, to) != function_of(flow, i) && !is_entry(flow, to)) {
+            flow->functions[function_of(flow, to)].returns = NOWHERE;
+            flow->functions[function_of(flow, i)].returns = NOWHERE;
+        }
+    }
+}
 
-    flow->blocks[table] = (block){.first = last, .end = last, .is_entered = true, .rate = rate};
-    new_gate(flow, table);
-    new_gate(flow, table);
-    return table;
+/* A block from which control leaves a function. */
+static void leave(cp_flow *flow, uint32_t from, uint32_t own)
+{
+    add_edge(flow, flow->blocks[from].out, flow->functions[own].returns, 0);
+}
+
+/* A jump to another function is a call of that one, and a return of its own. */
+static void call_and_leave(cp_flow *flow, uint32_t from, uint32_t callee, uint32_t own)
+{
+    uint32_t entry = flow->functions[callee].entry;
+
+    flow->blocks[entry].is_entered = true;
+    add_edge(flow, new_gate(flow, from), flow->blocks[entry].in, 0);
+    leave(flow, from, own);
+}
+
+/* Where control goes after a block that does not jump anywhere. */
+static void connect(cp_flow *flow, uint32_t from)
+{
+    ways to = ways_of(flow, from);
+    uint32_t own = function_of(flow, from);
+
+    if (to.target != NOWHERE) {
+        uint32_t other = function_of(flow, to.target);
+        if (other == own || !is_entry(flow, to.target)) {
+            pass(flow, from, to.target);
+        } else if (flow->code[flow->blocks[from].end - 1].kind == CP_FLOW_JUMP) {
+            call_and_leave(flow, from, other, own);
+        } else {
+            const block *b = &flow->blocks[from];
+            uint32_t taken = new_block(flow, b->rate / 2, b->is_reached);
+            pass(flow, from, taken);
+            call_and_leave(flow, taken, other, own);
+        }
+    }
+    if (to.next != NOWHERE) {
+        pass(flow, from, to.next);
+    }
+    if (to.leaves) {
+        leave(flow, from, own);
+    }
 }
 
 /* A block that nothing else goes to is one to which its function's jumps through tables may go. It may also be one of
  * padding, or for exceptions, and the jump a tail call: so its samples tell, and the others leave the function. */
 static void connect_table(cp_flow *flow, uint32_t first, uint32_t end, double rate)
 {
-    uint32_t table = new_table(flow, end, rate);
+    uint32_t table = new_block(flow, rate, false);
     double others = rate;
 
     for (uint32_t i = first; i < end; i++) {
         block *b = &flow->blocks[i];
         if (jumps_anywhere(flow, i)) {
-            add_edge(flow, way_out(i), way_in(table), b->rate + flow->mean * UNSEEN);
+            add_edge(flow, b->out, flow->blocks[table].in, b->rate + flow->mean * UNSEEN);
         }
         if (i > first && !b->is_entered) {
             b->is_entered = true;
             others -= b->rate;
-            add_edge(flow, way_out(table), way_in(i), b->rate + flow->mean * UNSEEN);
+            add_edge(flow, flow->blocks[table].out, b->in, b->rate + flow->mean * UNSEEN);
         }
     }
-    add_edge(flow, way_out(table), NOWHERE, fmax(others, 0) + flow->mean * UNSEEN);
+    add_edge(flow, flow->blocks[table].out, flow->functions[function_of(flow, first)].returns,
+             fmax(others, 0) + flow->mean * UNSEEN);
 }
 
 static void connect_tables(cp_flow *flow)
 {
-    uint32_t count = (uint32_t)flow->block_count;
-
-    for (uint32_t first = 0, end = 0; first < count; first = end) {
+    for (uint32_t first = 0, end = 0; first < flow->with_code; first = end) {
         bool has_table = false;
         double rate = 0;
 
@@ -366,7 +430,7 @@ static void connect_tables(cp_flow *flow)
                 rate += flow->blocks[end].rate;
             }
             end++;
-        } while (end < count && !begins_function(flow, flow->blocks[end].first));
+        } while (end < flow->with_code && !is_entry(flow, end));
         if (has_table) {
             connect_table(flow, first, end, rate);
         }
@@ -374,10 +438,10 @@ static void connect_tables(cp_flow *flow)
 }
 
 /* Before the first round, the edges of a block share its rate. A block that may be one of padding, or for exceptions,
- * has what its own samples say: not what is known of the block that comes after it. */
+ * has what its own samples say, or nothing: not what is known of the block that comes after it. */
 static void guess(cp_flow *flow)
 {
-    double *edges_at = cp_heap_alloc(2 * flow->block_count + 1, sizeof *edges_at);
+    double *edges_at = cp_heap_alloc(flow->gate_count + 1, sizeof *edges_at);
 
     for (size_t i = 0; i < flow->edge_count; i++) {
         edges_at[flow->edges[i].from]++;
@@ -387,11 +451,14 @@ static void guess(cp_flow *flow)
     }
     for (size_t i = 0; i < flow->edge_count; i++) {
         edge *e = &flow->edges[i];
-        double out = flow->blocks[e->from / 2].rate / edges_at[e->from];
-        double in = e->to == NOWHERE || !flow->blocks[e->from / 2].is_reached
+        const block *from = &flow->blocks[flow->gates[e->from].block];
+        double out = from->rate / edges_at[e->from];
+        double in = e->to == NOWHERE || !from->is_reached
                         ? out
-                        : flow->blocks[e->to / 2].rate / edges_at[e->to];
-        e->flow = e->flow > 0 ? e->flow : (out + in) / 2 + flow->mean * UNSEEN;
+                        : flow->blocks[flow->gates[e->to].block].rate / edges_at[e->to];
+        if (e->flow == 0 && (from->is_reached || from->is_entered || from->rate > 0)) {
+            e->flow = (out + in) / 2 + flow->mean * UNSEEN;
+        }
     }
     free(edges_at);
 }
@@ -428,11 +495,10 @@ static void sum_calls(cp_flow *flow)
 /* An edge for a call. Calls of a function share its rate by the samples that the stacks have. */
 static void add_call(cp_flow *flow, uint32_t from, uint32_t callee, double share)
 {
-    uint32_t to = flow->code[callee].block;
-    double rate = fmax(flow->blocks[to].rate, flow->mean);
+    block *to = &flow->blocks[flow->functions[flow->code[callee].function].entry];
 
-    flow->blocks[to].is_entered = true;
-    add_edge(flow, from, way_in(to), rate * share + flow->mean * UNSEEN);
+    to->is_entered = true;
+    add_edge(flow, from, to->in, fmax(to->rate, flow->mean) * share + flow->mean * UNSEEN);
 }
 
 static void connect_calls(cp_flow *flow)
@@ -469,9 +535,13 @@ static void connect_calls(cp_flow *flow)
         const stacked_call *call = &flow->calls[next];
         add_call(flow, NOWHERE, call->callee, call->samples / stacked[call->callee]);
     }
-    for (uint32_t i = 0; i < flow->block_count; i++) {
-        if (begins_function(flow, flow->blocks[i].first) && !flow->blocks[i].is_entered) {
+    for (uint32_t i = 0; i < flow->with_code; i++) {
+        const function *f = &flow->functions[function_of(flow, i)];
+        if (is_entry(flow, i) && !flow->blocks[f->entry].is_entered) {
             add_call(flow, NOWHERE, flow->blocks[i].first, 1);
+        }
+        if (is_entry(flow, i) && f->returns != NOWHERE) { /* what does not return */
+            add_edge(flow, NOWHERE, f->returns, flow->mean * UNSEEN);
         }
     }
     free(stacked);
@@ -537,12 +607,9 @@ void cp_flow_solve(cp_flow *flow)
     }
     find_leaders(flow);
     make_blocks(flow);
-    for (uint32_t i = 0; i < flow->block_count; i++) {
-        new_gate(flow, i);
-        new_gate(flow, i);
-    }
     find_reached(flow);
-    for (uint32_t i = 0; i < flow->block_count; i++) {
+    make_functions(flow);
+    for (uint32_t i = 0; i < flow->with_code; i++) {
         if (!jumps_anywhere(flow, i)) {
             connect(flow, i);
         }
