@@ -70,6 +70,9 @@ pp_thread_creation pp_thread_creation_take(uintptr_t leaf, uintptr_t return_addr
 
 void pp_thread_creation_begin(uintptr_t entry, const pp_thread_creation *creation)
 {
+    if (mine != NULL) { /* the library initialises itself on a thread of its own */
+        return;
+    }
     mine = pp_thread_table_add(&(pp_thread_record){.tid = pp_task_self(),
                                                    .creator = creation->creator,
                                                    .entry = entry,
@@ -87,9 +90,7 @@ void pp_thread_creation_end(void)
 
 void pp_thread_creation_disown(void)
 {
-    if (mine == NULL) {
-        pp_thread_creation_begin(0, &(pp_thread_creation){.stack = NULL});
-    }
+    pp_thread_creation_begin(0, &(pp_thread_creation){.stack = NULL});
     pp_thread_table_disown(mine);
 }
 

@@ -25,7 +25,8 @@ typedef struct pp_thread_creation {
  * `return_address`. */
 pp_thread_creation pp_thread_creation_take(uintptr_t leaf, uintptr_t return_address);
 
-/* Make and remove the calling thread's record. `entry`: its start routine. */
+/* Make and remove the calling thread's record. `entry`: its start routine. The first of two calls
+ * counts: a thread has one record. */
 void pp_thread_creation_begin(uintptr_t entry, const pp_thread_creation *creation);
 void pp_thread_creation_end(void);
 

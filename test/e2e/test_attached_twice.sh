@@ -4,7 +4,7 @@
 # nightly: 3
 #
 # test_attached_twice.sh: several cpprof attach to a process at the same moment, also one that has just been started: each
-# of them gets what it asks for.
+# of them gets what it asks for. Others come when the first have gone.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 # shellcheck source=test/e2e/attach/attach.sh
@@ -28,4 +28,22 @@ while [ $turn -lt 10 ]; do
     expect_equal "an answer, turn $turn" "joined" "$(tell threads)"
     end
 done
+
+# count_threads: what the library takes for the number of the program's threads.
+count_threads() {
+    answer "" >index
+    sed -n "s|^<tr><td>\([0-9]*\)</td><td><a href='./thread?debug=1'>.*|\1|p" index
+}
+
+# The threads of an attachment are forgotten with it: a sampling handler would look for one that seems to be missing.
+start
+attach
+expect_equal "threads of the program" 1 "$(count_threads)"
+detach
+for again in 2 3; do
+    attach_again
+    expect_equal "threads of the program, attachment $again" 1 "$(count_threads)"
+    detach
+done
+end
 echo ok

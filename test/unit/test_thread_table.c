@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "one_processor.h"
+#include "sys/own_threads.h"
 #include "threads/thread_creation.h"
 #include "threads/thread_table.h"
 
@@ -262,6 +263,28 @@ static void test_who_removes_lets_a_reader_finish(void **state)
     assert_false(pp_thread_table_look(record, &copy, let_it_be_removed, &other));
 }
 
+static void *begin_twice(void *unused)
+{
+    const pp_thread_creation unknown = {.stack = NULL};
+    (void)unused;
+    pp_thread_creation_disown();
+    pp_thread_creation_begin(0, &unknown);
+    pp_thread_creation_end();
+    return NULL;
+}
+
+static void test_a_thread_of_ours_that_begins_twice_ends_once(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    size_t ours = pp_thread_table_count_ours();
+    unsigned ids = pp_own_threads_count();
+    assert_int_equal(pthread_create(&thread, NULL, begin_twice, NULL), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(pp_thread_table_count_ours(), ours);
+    assert_int_equal(pp_own_threads_count(), ids);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +296,7 @@ int main(void)
         cmocka_unit_test(test_the_child_of_fork_keeps_its_own),
         cmocka_unit_test(test_storm),
         cmocka_unit_test(test_who_removes_lets_a_reader_finish),
+        cmocka_unit_test(test_a_thread_of_ours_that_begins_twice_ends_once),
     };
     pp_thread_creation_end();
     pp_thread_table_after_fork_in_child(NULL, 0); /* not even the record of this thread is left */
