@@ -15,6 +15,7 @@
 #include "arch/system_call.h"
 #include "host/worker.h"
 #include "host/pausable.h"
+#include "host/samplers.h"
 #include "modules/loader_use.h"
 #include "sys/clock.h"
 #include "sys/doorbell.h"
@@ -190,6 +191,7 @@ static bool is_ready(void)
 static void look(void)
 {
     attach.work->look();
+    pp_samplers_tell(PP_LOOKER_LOOKS);
     attach.looks++;
     if (attach.looks % LOOKS_A_SECOND == 0 && (nobody_came() || pp_worker_is_alone())) {
         pp_attach_end();
@@ -249,6 +251,9 @@ static bool goes_on(int error, const pp_text *why)
         show(PPROF_ATTACH_DETACHED);
     }
     pp_lock_leave(&attach.lock, &old);
+    if (!again) {
+        pp_samplers_tell(PP_LOOKER_ENDS);
+    }
     return again;
 }
 
@@ -288,6 +293,7 @@ static void give_up(int error, const char *why)
     attach.runs = attach.wanted = attach.stays = false;
     show_failure(error, why);
     pp_lock_leave(&attach.lock, &old);
+    pp_samplers_tell(PP_LOOKER_ENDS);
 }
 
 static void lost(void *unused)
@@ -334,6 +340,9 @@ int pp_attach_begin(void)
         attach.until_ns = pp_clock_ns(CLOCK_MONOTONIC) + lease_ns;
     }
     pp_lock_leave(&attach.lock, &old);
+    if (is_new) {
+        pp_samplers_tell(PP_LOOKER_BEGINS); /* which is a thread that nobody knows for a moment */
+    }
     return is_new ? begin_thread() : 0;
 }
 

@@ -37,6 +37,11 @@ typedef enum pp_thread_event {
     /* The thread is about to execute another program; the exec has failed. HOOK. */
     PP_THREAD_EXECUTES,
     PP_THREAD_FAILED_TO_EXECUTE,
+    /* A thread of the library is about to exist that looks after the process, some times a second:
+     * what a handler would have to wait for is left to it. It looks. It will look no more. NORMAL. */
+    PP_LOOKER_BEGINS,
+    PP_LOOKER_LOOKS,
+    PP_LOOKER_ENDS,
     PP_THREAD_EVENTS
 } pp_thread_event;
 

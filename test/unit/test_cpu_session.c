@@ -283,6 +283,64 @@ static void a_thread_on_its_last_steps_is_none_that_was_not_sampled(void **state
     assert_true(stop());
 }
 
+/* ---- threads that no hook saw begin ---- */
+
+typedef struct unseen {
+    sem_t is_there, may_end;
+} unseen;
+
+static void *be_there(void *of_unseen)
+{
+    unseen *thread = of_unseen;
+    sem_post(&thread->is_there);
+    sem_wait(&thread->may_end);
+    return NULL;
+}
+
+static uint64_t armed_by_handler(uint64_t now_ns)
+{
+    uint64_t before = pp_cpu->facts.threads_armed;
+    pp_cpu_threads_look_again(now_ns);
+    return pp_cpu->facts.threads_armed - before;
+}
+
+static void a_handler_leaves_new_threads_to_a_thread_that_looks(void **state)
+{
+    (void)state;
+    typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    create_function *past_hook = (create_function *)dlsym(RTLD_NEXT, "pthread_create");
+    unseen steps[2];
+    pthread_t threads[2];
+    assert_non_null(past_hook);
+    start(hour_ns);
+    for (int i = 0; i < 2; i++) {
+        sem_init(&steps[i].is_there, 0, 0);
+        sem_init(&steps[i].may_end, 0, 0);
+    }
+    pp_cpu_threads_looker_begins();
+    pp_cpu_threads_looker_begins();
+    assert_int_equal(past_hook(&threads[0], NULL, be_there, &steps[0]), 0);
+    sem_wait(&steps[0].is_there);
+    assert_int_equal(armed_by_handler(hour_ns), 0);
+    pp_cpu_threads_looker_ends();
+    assert_int_equal(armed_by_handler(2 * hour_ns), 0);
+    uint64_t before = pp_cpu->facts.threads_armed;
+    while (pp_cpu->facts.threads_armed == before) { /* it looks four times a second */
+        pp_cpu_threads_looker_looks();
+    }
+    assert_int_equal(pp_cpu->facts.threads_armed, before + 1);
+    pp_cpu_threads_looker_ends();
+
+    assert_int_equal(past_hook(&threads[1], NULL, be_there, &steps[1]), 0);
+    sem_wait(&steps[1].is_there);
+    assert_int_equal(armed_by_handler(UINT64_MAX / 2), 1);
+    for (int i = 0; i < 2; i++) {
+        sem_post(&steps[i].may_end);
+        pthread_join(threads[i], NULL);
+    }
+    assert_true(stop());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +350,7 @@ int main(void)
         cmocka_unit_test(a_signal_for_the_slot_of_another_thread_counts_nothing),
         cmocka_unit_test(a_slot_is_kept_from_others_while_a_handler_may_use_it),
         cmocka_unit_test(a_thread_on_its_last_steps_is_none_that_was_not_sampled),
+        cmocka_unit_test(a_handler_leaves_new_threads_to_a_thread_that_looks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

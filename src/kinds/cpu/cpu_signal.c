@@ -27,21 +27,6 @@
 
 #include <signal.h>
 
-static const uint64_t look_again_ns =
-    UINT64_C(250000000); /* how long a thread may stay unseen if no hook saw it start */
-
-static uint64_t next_look_ns;
-
-static void look_for_new_threads(uint64_t now_ns)
-{
-    uint64_t due_ns = __atomic_load_n(&next_look_ns, __ATOMIC_RELAXED);
-    if (now_ns >= due_ns &&
-        __atomic_compare_exchange_n(&next_look_ns, &due_ns, now_ns + look_again_ns, false,
-                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-        pp_cpu_threads_look_again();
-    }
-}
-
 static void note_last(pp_cpu_session *session, pp_cpu_slot *slot, pp_stack_entry *entry,
                       uint64_t weight)
 {
@@ -134,7 +119,7 @@ static void take_claimed(void *claimed, const siginfo_t *info, const void *conte
         uint64_t weight = session->engine->on_signal(slot, info);
         if (weight > 0 && pp_sampling_has_room(context)) {
             take_sample(session, slot, weight, context);
-            look_for_new_threads(now_ns);
+            pp_cpu_threads_look_again(now_ns);
             if (session->engine->after_sample != NULL) {
                 session->engine->after_sample(slot, now_ns);
             }
@@ -160,7 +145,10 @@ const pp_sampler pp_cpu_sampler = {
            [PP_THREAD_RESUMES] = pp_cpu_threads_resume,
            [PP_THREAD_CHANGES_STACK] = pp_cpu_threads_hold,
            [PP_THREAD_EXECUTES] = pp_cpu_threads_before_exec,
-           [PP_THREAD_FAILED_TO_EXECUTE] = pp_cpu_threads_after_failed_exec},
+           [PP_THREAD_FAILED_TO_EXECUTE] = pp_cpu_threads_after_failed_exec,
+           [PP_LOOKER_BEGINS] = pp_cpu_threads_looker_begins,
+           [PP_LOOKER_LOOKS] = pp_cpu_threads_looker_looks,
+           [PP_LOOKER_ENDS] = pp_cpu_threads_looker_ends},
     .thread_begins = pp_cpu_threads_begin,
     .claim = claim,
     .take = take_claimed,

@@ -70,12 +70,17 @@ static struct {
     pp_cpu_slot *slots;
     uint32_t slot_count; /* reserved */
     uint32_t scan_number;
+    uint32_t lookers; /* threads of the library that look for threads that no hook saw begin */
+    uint64_t next_look_ns;
     uint64_t random_state;
     char directory[DIRECTORY_BYTES] __attribute__((aligned(16)));
     char status_text[PP_TASK_STATUS_BYTES];
 } threads;
 
 static const pp_root_frames no_root;
+
+static const uint64_t look_again_ns =
+    UINT64_C(250000000); /* how long a thread may stay unseen if no hook saw it start */
 
 /* ---- slots ---- */
 
@@ -496,7 +501,16 @@ unsigned pp_cpu_threads_arm_all(void)
     return all;
 }
 
-void pp_cpu_threads_look_again(void)
+static bool is_look_due(uint64_t now_ns)
+{
+    uint64_t due_ns = __atomic_load_n(&threads.next_look_ns, __ATOMIC_RELAXED);
+    return now_ns >= due_ns &&
+           __atomic_compare_exchange_n(&threads.next_look_ns, &due_ns, now_ns + look_again_ns,
+                                       false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* The caller has entered the session. */
+static void look_again(void)
 {
     unsigned busy = 0;
     if (pp_tasks_count() ==
@@ -504,11 +518,38 @@ void pp_cpu_threads_look_again(void)
         return;
     }
     if (pp_lock_try(&threads.now.lock, pp_task_self())) {
-        if (pp_cpu_is_active()) { /* the session of the calling handler may be over */
+        if (pp_cpu_is_active()) { /* the session of the caller may be over */
             scan_tasks(&busy);
         }
         pp_lock_release(&threads.now.lock);
     }
+}
+
+void pp_cpu_threads_look_again(uint64_t now_ns)
+{
+    if (__atomic_load_n(&threads.lookers, __ATOMIC_RELAXED) == 0 && is_look_due(now_ns)) {
+        look_again();
+    }
+}
+
+void pp_cpu_threads_looker_begins(void)
+{
+    __atomic_add_fetch(&threads.lookers, 1, __ATOMIC_RELAXED);
+}
+
+void pp_cpu_threads_looker_looks(void)
+{
+    pp_cpu_session *session =
+        is_look_due(pp_clock_ns(CLOCK_MONOTONIC)) ? pp_cpu_session_enter() : NULL;
+    if (session != NULL) {
+        look_again();
+        pp_cpu_session_leave(session);
+    }
+}
+
+void pp_cpu_threads_looker_ends(void)
+{
+    __atomic_sub_fetch(&threads.lookers, 1, __ATOMIC_RELAXED);
 }
 
 /* ---- one thread ---- */
@@ -770,5 +811,6 @@ void pp_cpu_threads_after_fork_in_child(void)
         memset(threads.slots, 0, threads.now.slots_used * sizeof *threads.slots);
     }
     memset(&threads.now, 0, sizeof threads.now); /* which releases the lock */
+    threads.lookers = 0;
     pp_cpu_timers_after_fork_in_child();
 }

@@ -29,9 +29,18 @@ bool pp_cpu_threads_owns(const void *value);
  * number of threads that are armed. NORMAL. */
 unsigned pp_cpu_threads_arm_all(void);
 
-/* Does the same from the signal handler, if there are threads that no hook saw begin. Gives up at
- * once if another thread has the lock. */
-void pp_cpu_threads_look_again(void);
+/*
+ * Does the same from the signal handler, four times a second, if there are threads that no hook saw
+ * begin. Gives up at once if another thread has the lock. The list of threads is read apart
+ * (sys/apart.h), and the caller waits for that: so this does nothing while a thread of the library
+ * looks instead.
+ */
+void pp_cpu_threads_look_again(uint64_t now_ns);
+
+/* A thread of the library begins to look instead, looks, and ends. NORMAL. */
+void pp_cpu_threads_looker_begins(void);
+void pp_cpu_threads_looker_looks(void);
+void pp_cpu_threads_looker_ends(void);
 
 /* Opens the calling thread's account when the thread begins. `entry` is its start routine. NORMAL.
  */

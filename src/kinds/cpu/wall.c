@@ -50,6 +50,7 @@ static struct {
     uint64_t looks;
     uint64_t placeless;  /* sights of a wait of which the kernel does not say where */
     bool has_new_thread; /* the looker */
+    bool looks_for_all;  /* the looker, also for threads that the CPU profile does not know */
     pp_task_files files; /* its own */
     pp_arena memory;     /* of a look, empty between two */
     pp_worker looker;
@@ -334,6 +335,15 @@ static pp_task_files *looker_files(void)
     return &wall.files;
 }
 
+/* No handler looks for new threads from before the looker begins, which is one for a moment, until after it ends. */
+static void look_for_all(bool looks)
+{
+    if (wall.looks_for_all != looks) {
+        wall.looks_for_all = looks;
+        (looks ? pp_cpu_threads_looker_begins : pp_cpu_threads_looker_ends)();
+    }
+}
+
 static void leave_looker(void)
 {
     pp_task_files_close(&wall.files);
@@ -349,6 +359,7 @@ static void look_when_due(void)
         if (wall.users > 0) {
             pp_loader_go_out();
             look_at_threads(false, looker_files());
+            pp_cpu_threads_looker_looks();
             pp_loader_go_in();
             if (!wall.has_cpu && !wall.confined && pp_single_thread_may_lock()) {
                 begin_cpu();
@@ -411,6 +422,7 @@ static int begin_first(int hz)
     if (error != 0) {
         return error;
     }
+    look_for_all(true);
     error = begin_cpu();
     if (error == 0) {
         wall.has_new_thread = true; /* the first look is that of the caller (show) */
@@ -420,6 +432,7 @@ static int begin_first(int hz)
         }
     }
     if (error != 0) {
+        look_for_all(false);
         pp_wall_accounts_end();
     }
     return error;
@@ -464,6 +477,7 @@ static int leave(const task *t)
     wall.users--;
     if (is_last && !t->fatal) {
         pp_worker_end(&wall.looker);
+        look_for_all(false);
         pp_wall_accounts_end();
         pp_arena_release(&wall.memory);
     }
@@ -517,6 +531,7 @@ static int confine(const task *unused)
     pp_thread_label_end();
     if (wall.users > 0) {
         pp_worker_end(&wall.looker);
+        look_for_all(false);
     }
     return 0;
 }
@@ -529,6 +544,7 @@ void pp_wall_confine(void)
 void pp_wall_after_fork_in_child(void)
 {
     wall.users = 0;
+    wall.looks_for_all = false;
     wall.files = (pp_task_files){.look = 0};
     pp_thread_label_end();
     pp_worker_after_fork(&wall.looker);
