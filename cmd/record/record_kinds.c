@@ -28,12 +28,11 @@ static const cp_record_traits table[] = {
     {"wall", .rate_ends = "", .most = 1000, .empty = "the command ended at once", .adds_up = true},
     {"peak", .no_rate = "peak takes its rate from heap:BYTES",
      .empty = "the command allocated too little to be sampled; try -e heap:1,peak"},
-    {"leak", .rate_ends = "kmgKMG",
-     .empty = "nothing is lost among the sampled blocks; -e leak:1 takes every block",
-     .is_state = true},
-    {"lifetime", .rate_ends = "kmgKMG",
-     .empty = "no sampled block was freed; -e lifetime:1 takes every block"},
-    {"memory", .rate_ends = "kmgKMG", .is_state = true},
+    {"leak", .rate_ends = "kmgKMG", .has_heaps_rate = true,
+     .empty = "nothing is lost among the sampled blocks", .is_state = true},
+    {"lifetime", .rate_ends = "kmgKMG", .has_heaps_rate = true,
+     .empty = "no sampled block was freed"},
+    {"memory", .rate_ends = "kmgKMG", .has_heaps_rate = true, .is_state = true},
 };
 
 static const cp_record_traits *find_traits(const char *name)
@@ -94,6 +93,18 @@ static bool is_rate(const char *text, const char *ends)
         return false;
     }
     return !text[digits] || (!text[digits + 1] && strchr(ends, text[digits]));
+}
+
+int64_t cp_record_rate_number(const char *text)
+{
+    char *end = NULL;
+    long long number = strtoll(text, &end, 10);
+    int shift = *end == 'k' || *end == 'K'   ? 10
+                : *end == 'm' || *end == 'M' ? 20
+                : *end == 'g' || *end == 'G' ? 30
+                                             : 0;
+
+    return number < 0 || number > INT64_MAX >> shift ? 0 : (int64_t)number << shift;
 }
 
 static bool is_good(const word *w, const cp_record_traits *traits)

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { CP_RECORD_KINDS_MAX = 16, CP_RECORD_KIND_BYTES = 16 };
 
@@ -19,6 +20,7 @@ typedef struct cp_record_traits {
     const char *rate_ends; /* letters that may follow the digits of a rate; NULL: no rate */
     long most;             /* the largest rate; 0: there is none */
     const char *no_rate;   /* why the kind has no rate */
+    bool has_heaps_rate;   /* it is made of the samples of heap, and has their rate */
     const char *empty;     /* why a profile of the kind may have no sample */
     bool adds_up;          /* a program's profiles add up; else the last one has all before */
     bool is_state;         /* a process has only the profile of its last program */
@@ -47,6 +49,9 @@ typedef bool cp_record_asker(const char *kind, const char *word);
 /* Reads the list after -e. `ask` is called for each kind that is not in the table. Returns 0, or
  * the exit status after a complaint. */
 int cp_record_kinds_parse(const char *events, cp_record_asker *ask, cp_record_kinds *kinds);
+
+/* The number that a rate is: "64k" is 65536. 0: `text` is empty, or too large. */
+int64_t cp_record_rate_number(const char *text);
 
 /* Adds the kinds of the table that a list of the library's options (LIBPPROF) has; if *hz is 0, it
  * becomes the rate of cpu there. Other words of the list are left to the library. */

@@ -58,19 +58,46 @@ static const char *timed_name(const cp_record_kind *kind)
                                              : NULL;
 }
 
-/* Whether the kind is turned on first, and asked for at the end: in a process that has recorded
- * nothing before, its profile is that of the time between. */
+/* Whether the kind is turned on first, in a process that was attached to. */
 static bool is_begun(const cp_record_kind *kind)
 {
-    return !timed_name(kind) && strcmp(kind->name, "thread") != 0 && !is_contention(kind);
+    bool is_always_on =
+        strcmp(kind->name, "thread") == 0 || strcmp(kind->name, "threadcreate") == 0;
+
+    return !timed_name(kind) && !is_always_on && !is_contention(kind);
+}
+
+/*
+ * Whether the profile is what changes in the time of the request: that of a process that was
+ * attached to has what an earlier attachment has recorded, too.
+ */
+static bool is_change(const cp_record_kind *kind, bool was_off)
+{
+    bool is_heap = strcmp(kind->name, "heap") == 0;
+    bool has_rate = kind->rate[0] && !cp_record_traits_of(kind->name)->has_heaps_rate;
+
+    return is_contention(kind) || strcmp(kind->name, "lifetime") == 0 ||
+           (was_off ? is_heap : has_rate);
+}
+
+/* The rate that the request has; 0: none. What has been turned on has its rate already, and a server
+ * takes no rate for what is made of the samples of heap. */
+static int64_t rate_of(const cp_record_kind *kind, bool was_off)
+{
+    int64_t rate = cp_record_rate_number(kind->rate);
+
+    if (is_contention(kind)) {
+        return was_off && !rate ? 1 : rate;
+    }
+    return was_off || cp_record_traits_of(kind->name)->has_heaps_rate ? 0 : rate;
 }
 
 static cp_request request_of(const char *root, const cp_record_kind *kind, bool was_off,
                              const cp_record_options *options)
 {
     const char *timed = timed_name(kind);
-    bool is_change = was_off ? is_contention(kind) : kind->rate[0] || is_contention(kind);
-    const char *rate = was_off && !kind->rate[0] ? "1" : kind->rate;
+    bool changes = is_change(kind, was_off);
+    long long rate = rate_of(kind, was_off);
     long seconds = seconds_of(options);
     char *parameters;
 
@@ -79,13 +106,14 @@ static cp_request request_of(const char *root, const cp_record_kind *kind, bool 
     } else if (timed) {
         parameters =
             cp_heap_printf("?seconds=%ld%s%s", seconds, kind->rate[0] ? "&hz=" : "", kind->rate);
-    } else if (is_change) {
-        parameters = cp_heap_printf("?seconds=%ld%s%s", seconds, rate[0] ? "&rate=" : "", rate);
+    } else if (changes) {
+        parameters = rate ? cp_heap_printf("?seconds=%ld&rate=%lld", seconds, rate)
+                          : cp_heap_printf("?seconds=%ld", seconds);
     } else {
         parameters = cp_heap_printf("%s", "");
     }
     cp_request r = {.source = cp_source_address(root, timed ? timed : kind->name, parameters),
-                    .takes_time = timed || is_change};
+                    .takes_time = timed || changes};
     free(parameters);
     return r;
 }
@@ -107,6 +135,28 @@ static int keep(const cp_request *r, const char *output, cp_profile **profile, c
     return cp_file_put(output, &r->answer, error);
 }
 
+/* Says which rate the profile has, if it is not the one that the user wanted. */
+static void say_rate(const cp_request *r, const cp_record_kind *kind, const cp_profile *profile)
+{
+    int64_t wanted = cp_record_rate_number(kind->rate);
+    const char *process = cp_control_is_process(r->source) ? strchr(r->source, ':') + 1 : "PID";
+    int length = (int)strcspn(process, "/");
+
+    if (!cp_record_traits_of(kind->name)->has_heaps_rate || wanted == 0 ||
+        wanted == profile->period) {
+        return;
+    }
+    if (profile->period > 0) {
+        cp_complain("%s: the process's own rate holds, heap:%lld; `cpprof configure %.*s heap:%s` "
+                    "changes it",
+                    kind->name, (long long)profile->period, length, process, kind->rate);
+    } else {
+        cp_complain("%s: the process takes no samples of its heap; `cpprof configure %.*s heap:%s` "
+                    "begins with it",
+                    kind->name, length, process, kind->rate);
+    }
+}
+
 static void collect(cp_record_summary *summary, const cp_request *r, size_t kind)
 {
     cp_profile *profile = NULL;
@@ -117,6 +167,7 @@ static void collect(cp_record_summary *summary, const cp_request *r, size_t kind
         cp_record_say_missing(summary, kind);
         summary->incomplete = true;
     } else {
+        say_rate(r, &summary->session->options->kinds.list[kind], profile);
         cp_record_summarize(summary, kind, profile);
     }
     cp_profile_free(profile);
@@ -175,21 +226,25 @@ static void turn_off(const reached *r)
     }
 }
 
-/* Waits for what has been turned on, unless a request takes the time, or the attachment ends. */
-static void wait_for_time(const cp_request *requests, const cp_attachment *attachment,
+/*
+ * Waits for the time that the user has named, or that is due to what has been turned on, unless a
+ * request takes it, or the process ends, or its attachment.
+ */
+static void wait_for_time(const cp_request *requests, const reached *r,
                           const cp_record_options *options)
 {
     enum { SECOND_MS = 1000 };
-    struct pollfd held = {.fd = attachment->holding, .events = 0};
+    struct pollfd held = {.fd = r->attachment.holding, .events = 0};
     uint64_t total = (uint64_t)seconds_of(options);
-    bool waits = false;
+    bool waits = options->duration_ms > 0;
     cp_meter meter;
 
     for (size_t i = 0; i < options->kinds.count; i++) {
         if (requests[i].takes_time) {
             return;
         }
-        waits = waits || is_begun(&options->kinds.list[i]);
+        bool is_own = r->attachment.begun || r->begun.count > 0;
+        waits = waits || (is_own && is_begun(&options->kinds.list[i]));
     }
     if (!waits) {
         return;
@@ -211,14 +266,17 @@ static int record_all(const char *root, reached *r, bool is_reached,
     const cp_child nobody = {.pid = 0};
     cp_request requests[CP_RECORD_KINDS_MAX] = {0};
     cp_session session = {.options = options, .processes = 1};
-    cp_record_summary summary = {.session = &session, .child = &nobody, .incomplete = !is_reached};
+    cp_record_summary summary = {.session = &session,
+                                 .child = &nobody,
+                                 .incomplete = !is_reached,
+                                 .has_own_rates = !r->attachment.is_late};
 
     for (size_t i = 0; i < kinds->count; i++) {
         session.outputs[i] = cp_record_kind_output(kinds, i, options->output);
         requests[i] = request_of(root, &kinds->list[i], r->was_off[i], options);
     }
-    if (is_reached && (r->attachment.begun || r->begun.count > 0)) {
-        wait_for_time(requests, &r->attachment, options);
+    if (is_reached) {
+        wait_for_time(requests, r, options);
     }
     bool has_failed = is_reached && !cp_requests_ask(requests, kinds->count);
     const char *loss = has_failed ? cp_attachment_loss(&r->attachment) : NULL;

@@ -11,9 +11,12 @@
 /*
  * Asks for a profile of each kind, all at the same time, writes them, and prints what was found.
  *
- *   cpu, wall                  of the next options->duration_ms (0: 10 seconds)
- *   block, mutex, KIND:RATE    what changes in that time
- *   other kinds                as they are at its end
+ *   cpu, wall                            of the next options->duration_ms (0: 10 seconds)
+ *   block, mutex, lifetime, KIND:RATE    what changes in that time
+ *   other kinds                          as they are at its end
+ *
+ * If the user has named no time, and nothing is of a time, nor has to be turned on first, the end is
+ * now.
  *
  * `source` is pid:PID, http://HOST:PORT, https:// or unix:/SOCKET, maybe with the path
  * /debug/pprof/. Returns an exit status.

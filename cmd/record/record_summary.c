@@ -135,8 +135,18 @@ static void print_absence(const cp_record_summary *summary, size_t kind)
 {
     const cp_record_options *options = summary->session->options;
     const char *name = options->kinds.list[kind].name;
-    const char *why = cp_record_traits_of(name)->empty;
+    const cp_record_traits *traits = cp_record_traits_of(name);
+    const char *why = traits->empty;
 
+    if (why && traits->has_heaps_rate && strcmp(options->kinds.list[kind].rate, "1") != 0) {
+        if (summary->has_own_rates) {
+            cp_complain("no samples: %s; the process takes every block with the option heap:1",
+                        why);
+        } else {
+            cp_complain("no samples: %s; -e %s:1 takes every block", why, name);
+        }
+        return;
+    }
     if (strcmp(name, "cpu") != 0) {
         cp_complain("no samples: %s",
                     why ? why : "the command did nothing that such a profile counts");

@@ -18,6 +18,7 @@ typedef struct cp_record_summary {
     const cp_session *session;
     const cp_child *child;
     const char *command; /* NULL: a process that ran already */
+    bool has_own_rates;  /* the process had them before, and cpprof does not change that of heap */
     unsigned written;    /* the number of profiles that were written */
     bool failed;         /* a profile could not be written, and that was reported */
     bool incomplete;     /* the profile of a kind is missing or could not be written */

@@ -27,6 +27,9 @@ record() {
 # type_of FILE: of its samples.
 type_of() { "$cpprof" top --json "$1" | sed 's/.*"type":"\([^"]*\)".*/\1/'; }
 
+# time_of FILE: of its moment, in nanoseconds.
+time_of() { "$cpprof" top --json "$1" | sed 's/.*"time_nanos":\([0-9]*\).*/\1/'; }
+
 for source in "-p $guest" "unix:$work/http.sock" "unix:$work/http.sock:/debug/pprof/"; do
     rm -f p.*
     # shellcheck disable=SC2086 # words
@@ -46,13 +49,41 @@ for source in "-p $guest" "unix:$work/http.sock" "unix:$work/http.sock:/debug/pp
     expect_contains "its rate" p.wall.pb.gz.raw "Period: 20000000"
     raw p.mutex.pb.gz
     expect_contains "the time of the mutex profile" p.mutex.pb.gz.raw "Duration: 1"
+
+    # Lifetimes are of the time; what is of a moment is of its end.
+    # shellcheck disable=SC2086 # words
+    record 0 -e lifetime -d 1 -o p.pb.gz $source
+    expect_equal "its type" freed_space "$(type_of p.pb.gz)"
+    raw p.pb.gz
+    expect_contains "the time of the lifetimes of $source" p.pb.gz.raw "Duration: 1"
+    ! comments p.pb.gz.raw | grep 'in the last' || fail "two times of one profile"
+    for kinds in heap,thread leak memory; do
+        begin=$(date +%s%N)
+        # shellcheck disable=SC2086 # words
+        record 0 -e $kinds -d 1 -o "p.%k.pb.gz" $source
+        for kind in $(echo $kinds | tr , ' '); do
+            expect_at_least "the moment of $kind of $source" $((begin + 1000000000)) "$(time_of "p.$kind.pb.gz")"
+        done
+    done
+
+    # Those that are made of the samples of heap have the rate of the process, whatever is asked for.
+    for kind in leak lifetime memory; do
+        # shellcheck disable=SC2086 # words
+        record 0 -e $kind:4k -d 1 -o p.pb.gz $source
+        expect_contains "the rate of $kind of $source" err "$kind: the process's own rate holds, heap:1; \`cpprof configure"
+        # shellcheck disable=SC2086 # words
+        record 0 -e $kind:1 -d 1 -o p.pb.gz $source
+        ! grep 'own rate' err || fail "the same rate"
+    done
 done
 
 # Without a kind it is the CPU profile; a rate is that of the request.
 record 0 -d 1 -F 500 -o one.pb.gz -p $guest
 raw one.pb.gz
 expect_contains "the rate" one.pb.gz.raw "Period: 2000000"
-record 0 -d 1 -e heap:4096 -o rate.pb.gz -p $guest
+record 0 -d 1 -e heap:4k -o rate.pb.gz -p $guest
+raw rate.pb.gz
+expect_contains "the rate of heap" rate.pb.gz.raw "Period: 4096"
 
 # ---- refusals; the older file stays, and is named
 

@@ -296,29 +296,41 @@ static int fill_samples(const rows *r, pp_arena *arena, pp_profile *profile)
     return error == 0 ? pp_samples_give(&samples, FREED_SPACE, arena, profile) : error;
 }
 
-static int add_comments(pp_arena *arena, pp_profile *profile)
+static const char *tell_lost(pp_arena *arena)
 {
-    const char **list = pp_arena_array(arena, MAX_COMMENTS, sizeof *list);
     pp_text text = PP_TEXT_INIT;
-    if (list == NULL) {
-        return -ENOMEM;
-    }
+    pp_text_add(&text, "libpprof: ");
+    pp_text_add_count(&text, pp_lifetimes_lost(), " sampled [free|frees] could not be recorded");
+    return pp_arena_text(arena, text.data, text.length);
+}
+
+/* A difference of two moments has a duration instead. */
+static const char *tell_time(pp_arena *arena)
+{
+    pp_text text = PP_TEXT_INIT;
     pp_text_add(&text, "libpprof: blocks that were allocated and freed in the last ");
     pp_text_add_count(&text, (pp_clock_ns(CLOCK_MONOTONIC) - pp_lifetimes_since()) / PP_NS_PER_S,
                       " [second|seconds]");
-    list[profile->comment_count++] = pp_arena_text(arena, text.data, text.length);
+    return pp_arena_text(arena, text.data, text.length);
+}
+
+static int add_comments(pp_arena *arena, pp_profile *profile, bool has_time)
+{
+    const char **list = pp_arena_array(arena, MAX_COMMENTS, sizeof *list);
+    if (list == NULL) {
+        return -ENOMEM;
+    }
+    if (has_time) {
+        list[profile->comment_count++] = tell_time(arena);
+    }
     if (pp_lifetimes_lost() > 0) {
-        text = (pp_text)PP_TEXT_INIT;
-        pp_text_add(&text, "libpprof: ");
-        pp_text_add_count(&text, pp_lifetimes_lost(),
-                          " sampled [free|frees] could not be recorded");
-        list[profile->comment_count++] = pp_arena_text(arena, text.data, text.length);
+        list[profile->comment_count++] = tell_lost(arena);
     }
     profile->comments = list;
     return arena->failed ? -ENOMEM : 0;
 }
 
-int pp_lifetime_profile_build(pp_arena *arena, pp_profile *profile)
+static int build(pp_arena *arena, pp_profile *profile, bool has_time)
 {
     rows r = {0};
     *profile = (pp_profile){
@@ -343,14 +355,19 @@ int pp_lifetime_profile_build(pp_arena *arena, pp_profile *profile)
     if (error == 0) {
         error = pp_profile_add_mappings(arena, profile);
     }
-    return error == 0 ? add_comments(arena, profile) : error;
+    return error == 0 ? add_comments(arena, profile, has_time) : error;
+}
+
+int pp_lifetime_profile_build(pp_arena *arena, pp_profile *profile)
+{
+    return build(arena, profile, false);
 }
 
 int pp_lifetime_profile_write(pprof_writer writer, int debug)
 {
     pp_arena arena = PP_ARENA_INIT;
     pp_profile profile;
-    int error = debug == 0 ? pp_lifetime_profile_build(&arena, &profile) : -ENOTSUP;
+    int error = debug == 0 ? build(&arena, &profile, true) : -ENOTSUP;
     if (error == 0) {
         profile.symbolize = pp_symbolize_wanted();
         error = pp_proto_encode(&profile, &arena, writer);
