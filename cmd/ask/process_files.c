@@ -95,3 +95,11 @@ bool cp_process_stat_read(int pid, const char *name, cp_process_stat *stat)
                   &stat->state, &stat->parent, &ticks[0], &ticks[1], &ticks[2], &ticks[3],
                   &stat->start) == 7;
 }
+
+bool cp_process_lives(int pid)
+{
+    cp_process_stat stat;
+
+    return cp_process_stat_read(pp_process_thread(pid), "stat", &stat) && stat.state != 'Z' &&
+           stat.state != 'X';
+}

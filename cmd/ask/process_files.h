@@ -38,4 +38,7 @@ typedef struct cp_process_stat {
 /* Reads the file `name`, "stat" or "task/TID/stat". False: it is not there. */
 bool cp_process_stat_read(int pid, const char *name, cp_process_stat *stat);
 
+/* Whether there is such a process, and it has not ended. */
+bool cp_process_lives(int pid);
+
 #endif

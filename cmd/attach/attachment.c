@@ -11,6 +11,7 @@
 
 #include "ask/control.h"
 #include "ask/control_target.h"
+#include "ask/process_files.h"
 #include "attach/library_copy.h"
 #include "base/clock.h"
 #include "base/message.h"
@@ -39,6 +40,7 @@ enum {
     LOADING_MS = 500,
     CLOSE_MS = 200, /* between the ends of two connections */
     LOSS_MS = 2000,
+    ENDING_MS = 2000, /* between the end of the attachment of a process that ends and its own */
     NAP_MS = 2
 };
 
@@ -340,14 +342,40 @@ static void wait_for_loss(const cp_attachment *a)
     struct pollfd held = {.fd = a->holding, .events = POLLRDHUP};
     bool is_held = poll(&held, 1, CLOSE_MS) == 0;
 
-    while (!is_held && pp_attach_image(a->pid) == a->image && !is_ending(a) && now_ms() < limit) {
+    while (!is_held && cp_process_lives(a->pid) && pp_attach_image(a->pid) == a->image &&
+           !is_ending(a) && now_ms() < limit) {
         cp_sleep_ms(NAP_MS);
     }
 }
 
+/* A process whose last thread ends is left by the library before; and one that ends has lost its
+ * memory a moment before it is a zombie. */
+static bool is_about_to_end(const cp_attachment *a)
+{
+    return is_ending(a) || (a->image != 0 && pp_attach_image(a->pid) == 0);
+}
+
+static bool has_ended(const cp_attachment *a)
+{
+    long limit = now_ms() + ENDING_MS;
+    bool lives = cp_process_lives(a->pid);
+
+    while (lives && is_about_to_end(a) && now_ms() < limit) {
+        cp_sleep_ms(NAP_MS);
+        lives = cp_process_lives(a->pid);
+    }
+    return !lives;
+}
+
 const char *cp_attachment_loss(const cp_attachment *a)
 {
+    if (a->pid == 0) {
+        return NULL; /* a server */
+    }
     wait_for_loss(a);
+    if (has_ended(a)) {
+        return "the process has ended, and what was recorded of it until then is gone";
+    }
     uint64_t now = a->image != 0 ? pp_attach_image(a->pid) : 0;
 
     if (now != 0 && now != a->image) {

@@ -10,6 +10,7 @@
  */
 #include "live/live.h"
 
+#include "ask/process_files.h"
 #include "base/clock.h"
 #include "base/message.h"
 #include "base/pool.h"

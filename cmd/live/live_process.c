@@ -9,8 +9,6 @@
 #include "ask/process_files.h"
 #include "base/pool.h"
 
-#include "remote/process.h"
-
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,14 +22,6 @@
 int cp_process_watch(int pid)
 {
     return (int)syscall(SYS_pidfd_open, pid, 0);
-}
-
-bool cp_process_lives(int pid)
-{
-    cp_process_stat stat;
-
-    return cp_process_stat_read(pp_process_thread(pid), "stat", &stat) && stat.state != 'Z' &&
-           stat.state != 'X';
 }
 
 /* ---- threads ---- */

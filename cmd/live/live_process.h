@@ -34,9 +34,6 @@ typedef struct cp_process_load {
 /* A descriptor that becomes readable when the process ends; -1 if the kernel has none. */
 int cp_process_watch(int pid);
 
-/* Whether there is such a process, and it has not ended. */
-bool cp_process_lives(int pid);
-
 void cp_process_use_read(int pid, cp_process_use *use);
 void cp_process_use_release(cp_process_use *use);
 

@@ -323,7 +323,11 @@ static int reach(const char *root, reached *r, const cp_record_options *options,
                 "cpprof: attached to process %d: one of its threads stood still for %.2f ms\n", pid,
                 (double)attachment->stopped_ns / 1e6);
     }
-    return attachment->is_late ? turn_on(r, &options->kinds, error) : 0;
+    if (!attachment->is_late || turn_on(r, &options->kinds, error) == 0) {
+        return 0;
+    }
+    const char *loss = cp_attachment_loss(attachment);
+    return loss ? cp_fail(error, "%s: %s", root, loss) : -1;
 }
 
 static int attach_and_record(const char *root, const cp_record_options *options)

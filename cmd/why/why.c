@@ -322,12 +322,14 @@ static int read_answers(why *w, cp_error *error)
 
     for (int i = 0; i < DEADLOCK; i++) {
         cp_request *r = &w->requests[i];
-        cp_error inner = r->error;
+        cp_error inner;
         if (r->status == 0 &&
             cp_profile_read_bytes(r->answer.data, r->answer.length, CP_PROFILE_MAX_BYTES,
                                   &w->profiles[i], &inner) == 0) {
             cp_profile_ensure_mapping(w->profiles[i]);
             cp_report_prepare(&sources, w->profiles[i]);
+        } else if (i == WALL && r->status < 0) {
+            return cp_fail(error, "%s", r->error.text); /* which begins with the source */
         } else if (i == WALL) {
             return cp_fail(error, "%.500s: %.500s", r->source, inner.text);
         }
@@ -368,7 +370,7 @@ static void ask(why *w)
 static int ask_and_print(why *w, cp_attachment *attachment, cp_error *error)
 {
     ask(w);
-    const char *loss = cp_attachment_loss(attachment);
+    const char *loss = w->requests[WALL].status < 0 ? cp_attachment_loss(attachment) : NULL;
     cp_attachment_end(attachment);
     if (loss) {
         return cp_fail(error, "%s: %s", w->root, loss);
