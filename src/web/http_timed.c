@@ -53,11 +53,28 @@ static void cancel(pprof_http_answer *answer)
     t->profile->cancel(t->collection);
 }
 
-static int hz_of(const char *query)
+/* False: it is no number above 0. 0: the request names none. The profile knows its largest. */
+static bool read_hz(const char *query, int *hz)
 {
-    int64_t hz = 0;
-    bool is_good = pp_http_query_number(query, "hz", &hz) && hz > 0 && hz <= INT_MAX;
-    return is_good ? (int)hz : 0;
+    char value[PP_HTTP_VALUE_MAX];
+    int64_t number = 0;
+    *hz = 0;
+    if (!pp_http_query_get(query, "hz", value) || value[0] == '\0') {
+        return true;
+    }
+    bool is_good = pp_http_number(value, &number) && number > 0;
+    *hz = !is_good ? 0 : number > INT_MAX ? INT_MAX : (int)number;
+    return is_good;
+}
+
+/* NULL: the request can be answered. */
+static const char *refusal(const char *query, const pp_timed_profile *profile, int *hz)
+{
+    int64_t debug = 0;
+    if (!profile->ignores_debug && pp_http_query_number(query, "debug", &debug) && debug != 0) {
+        return "this profile has no text form";
+    }
+    return read_hz(query, hz) ? NULL : "invalid value for \"hz\" - must be a positive integer";
 }
 
 /* `labels=0` leaves them out; `thread-label=1` adds one. */
@@ -74,6 +91,12 @@ static pp_timed_labels labels_of(const char *query)
 
 static void begin(pprof_http_answer *answer, const pp_timed_profile *profile)
 {
+    int hz = 0;
+    const char *refused = refusal(answer->query, profile, &hz);
+    if (refused != NULL) {
+        pp_http_fail(answer, 400, refused);
+        return;
+    }
     if (pp_http_refuses_site(answer)) {
         return;
     }
@@ -83,10 +106,12 @@ static void begin(pprof_http_answer *answer, const pp_timed_profile *profile)
     if (!pp_http_query_number(answer->query, "seconds", &seconds) || seconds <= 0) {
         seconds = PP_HTTP_SECONDS;
     }
-    if (t == NULL || profile->begin(hz_of(answer->query), labels_of(answer->query), &answer->arena,
-                                    &t->collection, &why) != 0) {
+    int error = t != NULL ? profile->begin(hz, labels_of(answer->query), &answer->arena,
+                                           &t->collection, &why)
+                          : -ENOMEM;
+    if (error != 0) {
         const char *what = pp_http_join(answer, "Could not enable ", profile->what);
-        pp_http_fail(answer, 500,
+        pp_http_fail(answer, error == -EINVAL ? 400 : 500,
                      pp_http_join(answer, what, pp_http_join(answer, " profiling: ", why)));
         return;
     }

@@ -55,8 +55,17 @@ for file in so_far so_far_again; do
 done
 expect_equal "the time from which on was counted, twice" "$(time_of so_far)" "$(time_of so_far_again)"
 case $(time_of so_far) in "$(date -u +%Y)"*) ;; *) fail "the time from which on was counted: $(time_of so_far)" ;; esac
-expect_equal "a rate of 5000 beside another one" 500 "$(status_of '/wall?hz=5000&seconds=1')"
+expect_equal "a rate of 5000 beside another one" 400 "$(status_of '/wall?hz=5000&seconds=1')"
 kill "$hanging"
 wait_until has_no_timers
-expect_equal "a rate of 5000" 500 "$(status_of '/wall?hz=5000&seconds=1')"
+expect_equal "a rate of 5000" 400 "$(status_of '/wall?hz=5000&seconds=1')"
+for query in 'hz=x' 'hz=0' 'hz=-5' 'hz=99999999999999999999'; do
+    for name in wall profile; do
+        expect_equal "$name?$query" 400 "$(status_of "/$name?$query&seconds=1")"
+    done
+done
+expect_equal "no rate" 200 "$(status_of '/wall?hz=&seconds=1')"
+# As the other profiles of ours without a text; Go's ignores it.
+expect_equal "a text" 400 "$(status_of '/wall?debug=1&seconds=1')"
+expect_equal "a text of the CPU profile" 200 "$(status_of '/profile?debug=1&seconds=1')"
 echo ok

@@ -25,7 +25,7 @@ done
 # One bad word beside good ones: named once; the good ones work.
 for bad in nonsense nonsense=5 cpu:0 cpu:-1 cpu:1000001 cpu:x cpu: cpu:99999999999999999999 cpu=1.5 \
     file= file=%q file=a% engine engine=nonsense engine=Perf symbolize=nonsense subprocesses=1 \
-    duration duration=x duration=-1s duration=99999999999h log= heap:x block:0 mutex:x http=x CPU =cpu :; do
+    duration duration=x duration=-1s duration=99999999999h log= heap:x leak:0 lifetime:0 block:0 mutex:x http=x CPU =cpu :; do
     run_with "$bad,cpu:1000,file=$work/p.pb.gz,symbolize=names"
     expect_equal "lines for \"$bad\"" 1 "$(grep -c . errors)"
     expect_contains "message for \"$bad\"" errors "'$bad'"

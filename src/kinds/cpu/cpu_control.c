@@ -220,11 +220,10 @@ static int join(int hz, pp_cpu_look *look, void *context)
     if (session.running && session.users == 0) {
         return -EBUSY;
     }
-    int error = 0;
-    if (session.users == 0) {
-        error = check(&wanted);
-        error = error == 0 ? start_session(&wanted) : error;
-    } else if (look != NULL) {
+    int error = check(&wanted);
+    if (error == 0 && session.users == 0) {
+        error = start_session(&wanted);
+    } else if (error == 0 && look != NULL) {
         error = look_at_present(look, context);
     }
     session.users += error == 0;

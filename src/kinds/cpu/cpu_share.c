@@ -155,6 +155,7 @@ const pp_timed_profile pp_cpu_timed_profile = {
     .name = "profile",
     .about = "Where CPU time goes, in the next seconds=30. hz= is the number of samples a second.",
     .what = "CPU",
+    .ignores_debug = true,
     .begin = begin,
     .end = end,
     .cancel = cancel,

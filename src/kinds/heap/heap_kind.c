@@ -136,14 +136,22 @@ static int take_age(const char *value)
     return pp_word_alone(value, &state.by_age);
 }
 
+/* A profile of sampled blocks alone: without samples there is none. */
+static int take_sampled(const char *value, pp_end_file *file)
+{
+    int64_t rate = 0;
+    bool is_none = value != NULL && pp_heap_rate_of_text(value, strlen(value), &rate) && rate == 0;
+    return is_none ? -EINVAL : take_file(value, file);
+}
+
 static int take_leak(const char *value)
 {
-    return take_file(value, &files[LEAK]);
+    return take_sampled(value, &files[LEAK]);
 }
 
 static int take_lifetime(const char *value)
 {
-    return take_file(value, &files[LIFETIME]);
+    return take_sampled(value, &files[LIFETIME]);
 }
 
 static int take_memory(const char *value)
@@ -188,8 +196,8 @@ static const pp_word words[] = {
     {"heap", take_heap, "heap or heap:BYTES, 0 for off, 1 for every block, 512k"},
     {"peak", take_peak, "peak, without a value"},
     {"age", take_age, "age, without a value"},
-    {"leak", take_leak, "leak or leak:BYTES, the rate of heap"},
-    {"lifetime", take_lifetime, "lifetime or lifetime:BYTES, the rate of heap"},
+    {"leak", take_leak, "leak or leak:BYTES, the rate of heap, not 0"},
+    {"lifetime", take_lifetime, "lifetime or lifetime:BYTES, the rate of heap, not 0"},
     {"memory", take_memory, "memory or memory:BYTES, the rate of heap"},
     {"jemalloc", take_jemalloc, "jemalloc=none or jemalloc=PREFIX, of its functions"},
     {"otel-memory", take_probes, "otel-memory or otel-memory:BYTES, the rate of heap"},
