@@ -21,14 +21,16 @@ says() {
 begin() {
     rm -f err
     guest "$@"
+    wait_until is_guest
 }
+is_guest() { [ "$(cat "/proc/$guest/comm")" = web_guest ]; } # and no longer the shell that starts it
 
 end_guest() {
     exec 9>&-
     wait "$guest" || true
 }
 
-is_attached() { [ -e err ] && grep -q '^cpprof: attached to process' err; }
+is_attached() { [ -e err ] && grep -q "^cpprof: attached to process" err || { kill -0 "$cpprof_runs" 2>/dev/null || fail "cpprof: $(cat err)"; false; }; }
 has_timers() { [ "$(grep -c '^ID:' "/proc/$guest/timers")" -gt 0 ]; }
 listens() { "$cpprof" configure "$guest" >/dev/null 2>&1; }
 
