@@ -97,7 +97,8 @@ expect_equal "threads" 3 "$(events | awk -F '|' '$3 ~ /^work / { print $2 }' | s
 if ! is_musl "$library"; then # whose malloc in a handler harms the one that it interrupts
     trace signals
     whole signals
-    expect_at_least "allocations of the handler" 50 "$(events | grep -c '^tracealloc.*, calloc)|.*|on_signal ')"
+    # Of 50. A handler that interrupts the allocator itself is taken for a part of it.
+    expect_at_least "allocations of the handler" 25 "$(events | grep -c '^tracealloc.*, calloc)|.*|on_signal ')"
 fi
 
 # Children are not traced after the fork without `subprocesses`, and with it they are.
