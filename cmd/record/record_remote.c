@@ -120,19 +120,22 @@ static cp_request request_of(const char *root, const cp_record_kind *kind, bool 
 
 /* ---- answers ---- */
 
-/* The bytes are written as they came. */
-static int keep(const cp_request *r, const char *output, cp_profile **profile, cp_error *error)
+/* Writes the bytes as they came. Returns the profile; NULL with a sentence: nothing is written. */
+static cp_profile *keep(const cp_request *r, const char *output, cp_error *error)
 {
+    cp_profile *profile = NULL;
     cp_error inner;
 
     if (r->status < 0) {
-        return cp_fail(error, "%s", r->error.text);
+        cp_fail(error, "%s", r->error.text);
+    } else if (cp_profile_read_bytes(r->answer.data, r->answer.length, CP_PROFILE_MAX_BYTES,
+                                     &profile, &inner) < 0) {
+        cp_fail(error, "%.500s: %.500s", r->source, inner.text);
+    } else if (cp_file_put(output, &r->answer, error) == 0) {
+        return profile;
     }
-    if (cp_profile_read_bytes(r->answer.data, r->answer.length, CP_PROFILE_MAX_BYTES, profile,
-                              &inner) < 0) {
-        return cp_fail(error, "%.500s: %.500s", r->source, inner.text);
-    }
-    return cp_file_put(output, &r->answer, error);
+    cp_profile_free(profile);
+    return NULL;
 }
 
 /* Says which rate the profile has, if it is not the one that the user wanted. */
@@ -159,10 +162,10 @@ static void say_rate(const cp_request *r, const cp_record_kind *kind, const cp_p
 
 static void collect(cp_record_summary *summary, const cp_request *r, size_t kind)
 {
-    cp_profile *profile = NULL;
     cp_error error;
+    cp_profile *profile = keep(r, summary->session->outputs[kind], &error);
 
-    if (keep(r, summary->session->outputs[kind], &profile, &error) < 0) {
+    if (!profile) {
         cp_complain("%s", error.text);
         cp_record_say_missing(summary, kind);
         summary->incomplete = true;
