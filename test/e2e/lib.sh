@@ -245,6 +245,27 @@ stacks() {
 # weight RAW: of all samples.
 weight() { stacks "$1" | awk -F '\t' '{ sum += $1 } END { printf "%.0f\n", sum }'; }
 
+# wall_us RAW NAME [STATE]: of a wall-clock profile, microseconds of the stacks that have the function, in
+# that state.
+wall_us() {
+    awk -v wanted="$2" -v state="${3-}" '
+        /^Samples:/ { part = 1; next }
+        /^Locations/ { part = 2; next }
+        /^Mappings/ { part = 3; next }
+        part == 1 && /^ *[0-9]+ +[0-9]+:/ { n++; ns[n] = $2; sub(/:/, "", ns[n]); $1 = $2 = ""; ids[n] = $0; next }
+        part == 1 && /state:/ { in_state[n] = $0 }
+        part == 2 && $4 == wanted { sub(/:/, "", $1); is[$1] = 1 }
+        END {
+            for (i = 1; i <= n; i++) {
+                if (state != "" && in_state[i] !~ "state:\\[" state "\\]") continue
+                count = split(ids[i], list, " ")
+                for (k = 1; k <= count && !(list[k] in is); k++);
+                if (k <= count) sum += ns[i]
+            }
+            printf "%d\n", sum / 1000
+        }' "$1"
+}
+
 # weight_with RAW NAME...: of the samples whose stacks have all of these functions, leaf first, in
 # this order.
 weight_with() {

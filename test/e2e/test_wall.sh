@@ -7,25 +7,6 @@
 . "$SRC/test/e2e/lib.sh"
 need go cc
 
-# wall_us RAW NAME [STATE]: microseconds of the stacks that have the function, in that state.
-wall_us() {
-    awk -v wanted="$2" -v state="${3-}" '
-        /^Samples:/ { part = 1; next }
-        /^Locations/ { part = 2; next }
-        /^Mappings/ { part = 3; next }
-        part == 1 && /^ *[0-9]+ +[0-9]+:/ { n++; ns[n] = $2; sub(/:/, "", ns[n]); $1 = $2 = ""; ids[n] = $0; next }
-        part == 1 && /state:/ { in_state[n] = $0 }
-        part == 2 && $4 == wanted { sub(/:/, "", $1); is[$1] = 1 }
-        END {
-            for (i = 1; i <= n; i++) {
-                if (state != "" && in_state[i] !~ "state:\\[" state "\\]") continue
-                count = split(ids[i], list, " ")
-                for (k = 1; k <= count && !(list[k] in is); k++);
-                if (k <= count) sum += ns[i]
-            }
-            printf "%d\n", sum / 1000
-        }' "$1"
-}
 truth() { awk -v name="$1" '$1 == name { print $2 }' truth; }
 
 # run NAME ARGUMENT...: runs the victim.

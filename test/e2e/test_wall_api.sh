@@ -7,28 +7,12 @@
 . "$SRC/test/e2e/lib.sh"
 need go
 
-# slept RAW FUNCTION: how long a thread slept in the function.
-slept() {
-    awk '/^Samples:/ { part = 1; next } /^Locations/ { part = 2 }
-        part == 1 && /^ *[0-9]+ +[0-9]+:/ { ns = $2; sub(/:/, "", ns); n++; sum[n] = ns; $1 = $2 = ""; ids[n] = $0; next }
-        part == 1 && /state:\[sleep\]/ { sleeps[n] = 1 }
-        part == 2 && $4 == "'"$2"'" { sub(/:/, "", $1); is[$1] = 1 }
-        END {
-            for (i = 1; i <= n; i++) {
-                count = split(ids[i], list, " ")
-                for (k = 1; k <= count && !(list[k] in is); k++);
-                if (k <= count && sleeps[i]) ms += sum[i] / 1e6
-            }
-            printf "%.0f\n", ms
-        }' "$1"
-}
-
 # check RAW FIRST_MS SECOND_MS PERCENT: of what a nap took, a part may be the wait for a processor after it. At most PERCENT
 # more is said: where the thread was in another wait as well between two looks, it is an estimate.
 check() {
     for nap in "first_nap $2" "second_nap $3"; do
         most=${nap#* }
-        ms=$(slept "$1" "${nap% *}")
+        ms=$(($(wall_us "$1" "${nap% *}" sleep) / 1000))
         [ "$ms" -ge $((most / 2)) ] && [ "$ms" -le $((most + most * $4 / 100)) ] ||
             fail "$1: ${nap% *}: slept $ms ms of $most"
     done

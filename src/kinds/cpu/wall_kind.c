@@ -213,13 +213,29 @@ static struct {
     collection collection;
 } file = {.arena = PP_ARENA_INIT};
 
+/* Of a collection whose arena is of nothing else. */
+static int begin_with_arena(collection *c, int hz, pp_arena *arena)
+{
+    int error =
+        begin_collection(c, hz, file.with_thread ? PP_TIMED_THREAD_LABEL : PP_TIMED_LABELS, arena);
+    if (error != 0) {
+        pp_arena_release(arena);
+    }
+    return error;
+}
+
+static int end_with_arena(collection *c, pprof_writer writer)
+{
+    int error = end_collection(c, writer);
+    pp_arena_release(c->arena);
+    return error;
+}
+
 static int write_file(pprof_writer writer, int debug)
 {
     (void)debug;
     file.is_open = false;
-    int error = end_collection(&file.collection, writer);
-    pp_arena_release(&file.arena);
-    return error;
+    return end_with_arena(&file.collection, writer);
 }
 
 /* ---- the program's own ---- */
@@ -237,14 +253,9 @@ static int start_own(pprof_writer writer, int hz)
     if (own.runs) {
         return -EBUSY;
     }
-    int error =
-        begin_collection(&own.collection, hz,
-                         file.with_thread ? PP_TIMED_THREAD_LABEL : PP_TIMED_LABELS, &own.arena);
+    int error = begin_with_arena(&own.collection, hz, &own.arena);
     own.runs = error == 0;
     own.writer = writer;
-    if (error != 0) {
-        pp_arena_release(&own.arena);
-    }
     return error;
 }
 
@@ -256,9 +267,7 @@ static int stop_own(pprof_writer unused, int unused_hz)
         return 0;
     }
     own.runs = false;
-    int error = end_collection(&own.collection, own.writer);
-    pp_arena_release(&own.arena);
-    return error;
+    return end_with_arena(&own.collection, own.writer);
 }
 
 /* Cancellation is off, since a cancelled thread would keep the lock for ever. */
@@ -317,12 +326,9 @@ static void reset(void)
 static int begin_file(void)
 {
     pp_prepare_files();
-    int error =
-        begin_collection(&file.collection, file.hz,
-                         file.with_thread ? PP_TIMED_THREAD_LABEL : PP_TIMED_LABELS, &file.arena);
+    int error = begin_with_arena(&file.collection, file.hz, &file.arena);
     file.is_open = files->wanted = error == 0;
     if (error != 0) {
-        pp_arena_release(&file.arena);
         pp_log_error("the wall-clock profile", " could not be started", error, NULL);
     } else {
         pp_hook_fatal_signals();
