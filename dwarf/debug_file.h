@@ -39,10 +39,10 @@ typedef struct pp_debug_file {
     Dwarf_Addr code_lo, code_hi; /* the range of the module's code; all addresses if unknown */
 } pp_debug_file;
 
-/* Finds and opens the debug information. Returns 0; -ENOENT if there is none of that build; -ENOLINK if in addition the one that .gnu_debuglink names is of another build; or
- * another error of pprof_dwarf_interface.find_lines. Symbols may be there also after an error; the
- * caller always releases the file. libdw calls `no_memory` if an allocation fails; that function
- * must not return. */
+/* Finds and opens the debug information. Returns 0; -ENOENT if there is none of that build; -ENOLINK
+ * if in addition the one that .gnu_debuglink names is of another build; or another error of
+ * pprof_dwarf_interface.find_lines. Symbols may be there also after an error; the caller always
+ * releases the file. libdw calls `no_memory` if an allocation fails; that function must not return. */
 int pp_debug_file_open(const pprof_dwarf_module *module, const pprof_dwarf_host *host,
                        void (*no_memory)(void), pp_debug_file *file);
 

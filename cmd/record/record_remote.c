@@ -239,14 +239,13 @@ static void wait_for_time(const cp_request *requests, const reached *r,
     enum { SECOND_MS = 1000 };
     struct pollfd held = {.fd = r->attachment.holding, .events = 0};
     uint64_t total = (uint64_t)seconds_of(options);
-    bool waits = options->duration_ms > 0;
+    bool waits = options->duration_ms > 0, is_own = r->attachment.begun || r->begun.count > 0;
     cp_meter meter;
 
     for (size_t i = 0; i < options->kinds.count; i++) {
         if (requests[i].takes_time) {
             return;
         }
-        bool is_own = r->attachment.begun || r->begun.count > 0;
         waits = waits || (is_own && is_begun(&options->kinds.list[i]));
     }
     if (!waits) {

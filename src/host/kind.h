@@ -89,7 +89,8 @@ typedef struct pp_timed_profile {
     const char *what;   /* is profiled, for complaints */
     bool ignores_debug; /* as Go's profile does; else a request for a text is refused */
     /* Begins at `hz` samples a second, 0: the usual number. `arena` stays until the end. 0, -EINVAL
-     * for a rate that is too large, or another -errno, with the reason in *why, a sentence without a full stop. */
+     * for a rate that is too large, or another -errno, with the reason in *why, a sentence without a
+     * full stop. */
     int (*begin)(int hz, pp_timed_labels labels, pp_arena *arena, void **collection,
                  const char **why);
     /* Write the profile, or not. 0 or -errno. */

@@ -74,9 +74,8 @@ static int tid_of(const place *p)
     return __atomic_load_n(&p->tid, __ATOMIC_ACQUIRE);
 }
 
-/* The id of a thread that has ended may be the caller's by now: it counts while the thread runs. */
-/* Also after its run, when another thread may have its id: the last thread of a process ends in exit(), and so in the
- * functions below. */
+/* Also after its run: the last thread of a process ends in exit(), and so in the functions below. Then the caller may be
+ * another thread that has got its id. */
 static bool is_caller(const place *p)
 {
     return (state_of(p) == RUNS && tid_of(p) == pp_task_self()) ||
