@@ -635,3 +635,12 @@ double cp_flow_runs(const cp_flow *flow, uint64_t address)
 
     return i == NOWHERE ? -1 : flow->blocks[flow->code[i].block].runs;
 }
+
+double cp_flow_entries(const cp_flow *flow, uint64_t address)
+{
+    uint32_t i = beginning_at(flow, address);
+
+    return i == NOWHERE || !begins_function(flow, i)
+               ? -1
+               : flow->blocks[flow->functions[flow->code[i].function].entry].runs;
+}

@@ -42,8 +42,10 @@ void cp_flow_samples(cp_flow *flow, uint64_t address, int64_t samples);
 void cp_flow_call(cp_flow *flow, uint64_t call, uint64_t callee, int64_t samples);
 
 /* Finds the flow. Then cp_flow_runs() returns how often the instruction at, or around, an address runs, in
- * samples per instruction; negative: there is none. */
+ * samples per instruction; and cp_flow_entries() how often the function that begins at an address is entered, which is
+ * less where its first instruction is one of a loop. Negative: there is none. */
 void cp_flow_solve(cp_flow *flow);
 double cp_flow_runs(const cp_flow *flow, uint64_t address);
+double cp_flow_entries(const cp_flow *flow, uint64_t address);
 
 #endif

@@ -454,8 +454,9 @@ static void take_byte(void *context, const pprof_dwarf_place *place)
     int64_t samples = samples_at(c, address);
     double runs = c->flow ? cp_flow_runs(c->flow, address) : -1;
     cp_code_function *function = outermost(c, place->functions[place->count - 1].name);
-    if (address == c->entry && runs >= function->runs) {
-        function->runs = runs;
+    double entries = c->flow && address == c->entry ? cp_flow_entries(c->flow, address) : -1;
+    if (address == c->entry && entries >= function->runs) {
+        function->runs = entries;
         function->entry = place_in(&place->functions[place->count - 1]);
     }
     function->samples += samples;

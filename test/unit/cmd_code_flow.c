@@ -405,6 +405,8 @@ static void a_round_of_a_loop_is_no_call(void **state)
     assert_about(1000, cp_flow_runs(flow, 0x1070));
     assert_about(cp_flow_runs(flow, 0x1070), cp_flow_runs(flow, 0x2028));
     assert_about(20000, cp_flow_runs(flow, 0x2000));
+    assert_about(1000, cp_flow_entries(flow, 0x2000));
+    assert_true(cp_flow_entries(flow, 0x2028) < 0); /* no function begins there */
     cp_flow_free(flow);
 }
 
