@@ -120,12 +120,12 @@ compare() {
         count=$((count + 1))
         [ $count = $starts ] || stop
     done >"$WORK/$name"
-    "$PROGRAMS/server_load" "$protocol" "$clients" 1500 1 "$("${name}_socket" wall)" >/dev/null &
-    sleep 0.5 # its connections are there
+    "$PROGRAMS/server_load" "$protocol" "$clients" 6000 1 "$("${name}_socket" wall)" >/dev/null &
+    sleep 3 # its connections are there, one after the other
     before=$(looked_ns)
-    sleep 0.5
+    sleep 2
     awk -v name="$name" -v ns="$(($(looked_ns) - before))" -v processors="$(nproc)" \
-        'BEGIN { printf "wall.%s_looks.pprof %.3f %%\n", name, ns / 5e6 / processors }'
+        'BEGIN { printf "wall.%s_looks.pprof %.3f %%\n", name, ns / 2e7 / processors }'
     wait $!
     stop
     # shellcheck disable=SC2016 # awk's $
