@@ -297,10 +297,14 @@ static void *be_there(void *of_unseen)
     return NULL;
 }
 
-static uint64_t armed_by_handler(uint64_t now_ns)
+enum { LOOKS = 5 }; /* that have to find it, 10 ms after each other at least */
+
+static uint64_t armed_by_handler(unsigned looks, uint64_t from_ns)
 {
     uint64_t before = pp_cpu->facts.threads_armed;
-    pp_cpu_threads_look_again(now_ns);
+    for (unsigned i = 0; i < looks; i++) {
+        pp_cpu_threads_look_again(from_ns + i * UINT64_C(10000000));
+    }
     return pp_cpu->facts.threads_armed - before;
 }
 
@@ -321,9 +325,9 @@ static void a_handler_leaves_new_threads_to_a_thread_that_looks(void **state)
     pp_cpu_threads_looker_begins();
     assert_int_equal(past_hook(&threads[0], NULL, be_there, &steps[0]), 0);
     sem_wait(&steps[0].is_there);
-    assert_int_equal(armed_by_handler(hour_ns), 0);
+    assert_int_equal(armed_by_handler(LOOKS, hour_ns), 0);
     pp_cpu_threads_looker_ends();
-    assert_int_equal(armed_by_handler(2 * hour_ns), 0);
+    assert_int_equal(armed_by_handler(LOOKS, 2 * hour_ns), 0);
     uint64_t before = pp_cpu->facts.threads_armed;
     while (pp_cpu->facts.threads_armed == before) { /* it looks four times a second */
         pp_cpu_threads_looker_looks();
@@ -333,7 +337,9 @@ static void a_handler_leaves_new_threads_to_a_thread_that_looks(void **state)
 
     assert_int_equal(past_hook(&threads[1], NULL, be_there, &steps[1]), 0);
     sem_wait(&steps[1].is_there);
-    assert_int_equal(armed_by_handler(UINT64_MAX / 2), 1);
+    assert_int_equal(armed_by_handler(LOOKS - 1, UINT64_MAX / 2),
+                     0); /* others are about to begin, or to end */
+    assert_int_equal(armed_by_handler(1, UINT64_MAX / 2 + hour_ns), 1);
     for (int i = 0; i < 2; i++) {
         sem_post(&steps[i].may_end);
         pthread_join(threads[i], NULL);

@@ -72,6 +72,7 @@ static struct {
     uint32_t scan_number;
     uint32_t lookers; /* threads of the library that look for threads that no hook saw begin */
     uint64_t next_look_ns;
+    uint32_t differing_looks; /* one after the other */
     uint64_t random_state;
     char directory[DIRECTORY_BYTES] __attribute__((aligned(16)));
     char status_text[PP_TASK_STATUS_BYTES];
@@ -81,6 +82,8 @@ static const pp_root_frames no_root;
 
 static const uint64_t look_again_ns =
     UINT64_C(250000000); /* how long a thread may stay unseen if no hook saw it start */
+static const uint64_t look_closer_ns = UINT64_C(10000000);
+enum { DIFFERING_LOOKS = 5 }; /* until threads are listed */
 
 /* ---- slots ---- */
 
@@ -509,14 +512,31 @@ static bool is_look_due(uint64_t now_ns)
                                        false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
+static bool are_threads_unknown(void)
+{
+    return pp_tasks_count() !=
+           __atomic_load_n(&threads.now.armed, __ATOMIC_RELAXED) + pp_own_threads_count();
+}
+
+/* Threads that begin or end differ for a moment from what is known. A list of all has the caller wait, and the kernel
+ * copies the program's descriptors for it: what the program closes meanwhile stays open for as long. So a difference has
+ * to last. */
+static bool are_threads_unknown_for_long(uint64_t now_ns)
+{
+    uint32_t looks =
+        are_threads_unknown() ? __atomic_load_n(&threads.differing_looks, __ATOMIC_RELAXED) + 1 : 0;
+    bool lasts = looks >= DIFFERING_LOOKS;
+    __atomic_store_n(&threads.differing_looks, lasts ? 0 : looks, __ATOMIC_RELAXED);
+    if (looks > 0 && !lasts) {
+        __atomic_store_n(&threads.next_look_ns, now_ns + look_closer_ns, __ATOMIC_RELAXED);
+    }
+    return lasts;
+}
+
 /* The caller has entered the session. */
 static void look_again(void)
 {
     unsigned busy = 0;
-    if (pp_tasks_count() ==
-        __atomic_load_n(&threads.now.armed, __ATOMIC_RELAXED) + pp_own_threads_count()) {
-        return;
-    }
     if (pp_lock_try(&threads.now.lock, pp_task_self())) {
         if (pp_cpu_is_active()) { /* the session of the caller may be over */
             scan_tasks(&busy);
@@ -527,7 +547,8 @@ static void look_again(void)
 
 void pp_cpu_threads_look_again(uint64_t now_ns)
 {
-    if (__atomic_load_n(&threads.lookers, __ATOMIC_RELAXED) == 0 && is_look_due(now_ns)) {
+    if (__atomic_load_n(&threads.lookers, __ATOMIC_RELAXED) == 0 && is_look_due(now_ns) &&
+        are_threads_unknown_for_long(now_ns)) {
         look_again();
     }
 }
@@ -542,7 +563,9 @@ void pp_cpu_threads_looker_looks(void)
     pp_cpu_session *session =
         is_look_due(pp_clock_ns(CLOCK_MONOTONIC)) ? pp_cpu_session_enter() : NULL;
     if (session != NULL) {
-        look_again();
+        if (are_threads_unknown()) {
+            look_again();
+        }
         pp_cpu_session_leave(session);
     }
 }

@@ -31,9 +31,9 @@ unsigned pp_cpu_threads_arm_all(void);
 
 /*
  * Does the same from the signal handler, four times a second, if there are threads that no hook saw
- * begin. Gives up at once if another thread has the lock. The list of threads is read apart
- * (sys/apart.h), and the caller waits for that: so this does nothing while a thread of the library
- * looks instead.
+ * begin: by five looks, for others are about to begin or to end. Gives up at once if another thread
+ * has the lock. The list of threads is read apart (sys/apart.h), and the caller waits for that: so this
+ * does nothing while a thread of the library looks instead.
  */
 void pp_cpu_threads_look_again(uint64_t now_ns);
 
