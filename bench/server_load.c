@@ -3,11 +3,12 @@
  * server_load.c: requests a second of servers that run beside each other, in turns that are too short for the
  * machine to change.
  *
- *   server_load PROTOCOL CLIENTS TURN_MS ROUNDS SOCKET...
+ *   server_load [-b BLOCKS COMMAND] PROTOCOL CLIENTS TURN_MS ROUNDS SOCKET...
  *
  * PROTOCOL: redis (GET), http (GET /index.html), postgres (one row of pgbench_accounts). CLIENTS connections of one
  * thread ask each server, each as soon as it has its answer. In a round each server has its turn, in an order by chance.
- * prints for each round a line: the requests in a second of each server.
+ * prints for each round a line: the requests in a second of each server. -b: all rounds are played BLOCKS times, each time
+ * after COMMAND, which gets the block's number as its last word; and lines begin with that number.
  */
 #include "measure.h"
 
@@ -21,7 +22,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { SERVERS_MAX = 8, CLIENTS_MAX = 64, ANSWER_MAX = 65536, QUIET_MS = 100 };
+enum { SERVERS_MAX = 8, CLIENTS_MAX = 64, ANSWER_MAX = 65536, QUIET_MS = 100, TRIES = 5000 };
 
 typedef struct client {
     int socket;
@@ -83,8 +84,12 @@ static void connect_to(server *s, const char *path, bool login)
         client *c = &s->clients[i];
         struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
         c->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (connect(c->socket, (struct sockaddr *)&address, sizeof address) != 0) {
-            bench_fail("a server has no socket of this name");
+        unsigned tries = TRIES;
+        while (connect(c->socket, (struct sockaddr *)&address, sizeof address) != 0) {
+            if (--tries == 0) {
+                bench_fail("%s: %s", path, strerror(errno));
+            }
+            usleep(1000); /* it may not listen yet */
         }
         if (login) {
             log_in(c->socket);
@@ -157,32 +162,63 @@ static void choose(const char *protocol)
     request_bytes = request == message ? sizeof message : strlen(request);
 }
 
+static void play_round(unsigned turn_ms, uint64_t *state)
+{
+    double rate[SERVERS_MAX] = {0};
+    unsigned order[SERVERS_MAX] = {0};
+    for (unsigned i = 0; i < server_count; i++) {
+        unsigned k = (unsigned)(bench_random(state) % (i + 1));
+        order[i] = order[k];
+        order[k] = i;
+    }
+    for (unsigned i = 0; i < server_count; i++) {
+        rate[order[i]] = turn(&servers[order[i]], (uint64_t)turn_ms * 1000000);
+    }
+    for (unsigned i = 0; i < server_count; i++) {
+        printf("%.1f%c", rate[i], i + 1 < server_count ? ' ' : '\n');
+    }
+}
+
+static void run_command(const char *command, unsigned block)
+{
+    char line[4096];
+    snprintf(line, sizeof line, "%s %u", command, block);
+    if (system(line) != 0) {
+        bench_fail("%s fails", line);
+    }
+}
+
 int main(int argc, char **argv)
 {
+    unsigned blocks = 1;
+    const char *command = NULL;
+    if (argc > 3 && strcmp(argv[1], "-b") == 0) {
+        blocks = (unsigned)strtoul(argv[2], NULL, 10);
+        command = argv[3];
+        argc -= 3;
+        argv += 3;
+    }
     unsigned turn_ms = argc > 4 ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
     unsigned rounds = argc > 4 ? (unsigned)strtoul(argv[4], NULL, 10) : 0;
     client_count = argc > 4 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
     if (argc < 6 || argc - 5 > SERVERS_MAX || client_count > CLIENTS_MAX || client_count == 0) {
-        bench_fail("usage: server_load PROTOCOL CLIENTS TURN_MS ROUNDS SOCKET...");
+        bench_fail(
+            "usage: server_load [-b BLOCKS COMMAND] PROTOCOL CLIENTS TURN_MS ROUNDS SOCKET...");
     }
     choose(argv[1]);
     for (int i = 5; i < argc; i++) {
         connect_to(&servers[server_count++], argv[i], strcmp(argv[1], "postgres") == 0);
     }
     uint64_t state = bench_now_ns();
-    for (unsigned round = 0; round < rounds; round++) {
-        double rate[SERVERS_MAX] = {0};
-        unsigned order[SERVERS_MAX] = {0};
-        for (unsigned i = 0; i < server_count; i++) {
-            unsigned k = (unsigned)(bench_random(&state) % (i + 1));
-            order[i] = order[k];
-            order[k] = i;
+    for (unsigned block = 0; block < blocks; block++) {
+        if (command != NULL) {
+            run_command(command, block);
         }
-        for (unsigned i = 0; i < server_count; i++) {
-            rate[order[i]] = turn(&servers[order[i]], (uint64_t)turn_ms * 1000000);
-        }
-        for (unsigned i = 0; i < server_count; i++) {
-            printf("%.1f%c", rate[i], i + 1 < server_count ? ' ' : '\n');
+        for (unsigned round = 0; round < rounds; round++) {
+            if (command != NULL) {
+                printf("%u ", block);
+            }
+            play_round(turn_ms, &state);
         }
     }
     return 0;

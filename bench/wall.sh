@@ -7,18 +7,21 @@
 #   idle_1000        CPU time of the process over a bare one, in percent of one processor
 #   idle_1000_first  the same of the first 2.5 seconds, in milliseconds: the first look takes all stacks
 #   total_N          the time of N threads in the profile over the time that they lived
-#   redis_get        requests in a second over the mean of two bare servers: four servers run at a time, and are asked in
-#   nginx_get        turns of 40 ms (server_load.c). A start of the four has the median of its rounds; the median of the
-#   postgres_select  starts, since two processes of one program differ more than turns of one do. NAME_control: the
-#                    second bare server over the first, the machine's noise; NAME_loaded: with the library preloaded,
-#                    and nothing started; NAME_looks: CPU time of the library's threads meanwhile, in percent of all
+#   redis_get        requests in a second while the profile is taken, over those of the same process without it. Two
+#   nginx_get        servers run beside each other, and are asked in turns of 40 ms (server_load.c); by turns of two
+#   postgres_select  seconds one of them is profiled, so that what differs between two processes cancels out
+#   NAME_loaded      with the library preloaded and nothing started, over the mean of two bare servers: medians of the
+#                    rounds of a start, and of the starts, since two processes of one program differ more than turns of
+#                    one do
+#   NAME_control     the second bare server over the first, the machine's noise
+#   NAME_looks       CPU time of the library's threads while a server is profiled and at work, in percent of all
 #                    processors
 
 set -eu
 
 case $BENCH in
-quick) ms=5000 starts=8 rounds=12 ;;
-*) ms=20000 starts=30 rounds=24 ;;
+quick) ms=5000 starts=4 rounds=12 toggled_starts=1 blocks=10 ;;
+*) ms=20000 starts=12 rounds=24 toggled_starts=5 blocks=30 ;;
 esac
 
 with_wall() {
@@ -51,7 +54,10 @@ done
 
 # ---- servers ----
 
-ways="bare control loaded wall"
+beside="bare control loaded"
+toggled="one other"
+ways="$beside $toggled wall"
+unset XDG_RUNTIME_DIR # redis and postgres write over their environment, where cpprof would look for it
 mkdir "$WORK/profiles"
 chmod a+rwx "$WORK" "$WORK/profiles" # postgres is another user
 
@@ -67,17 +73,20 @@ stop() {
 }
 trap stop EXIT
 
-# start bare|control|loaded|wall COMMAND...: in the background.
+# start WAY COMMAND...: in the background.
 start() {
     case $1 in
+    one | other) with="env LIBPPROF=control,subprocesses LD_PRELOAD=$LIBRARY" ;;
     wall) with="env LIBPPROF=wall,subprocesses,file=$WORK/profiles/%e.%p.pb.gz LD_PRELOAD=$LIBRARY" ;;
     loaded) with="env LD_PRELOAD=$LIBRARY" ;;
     *) with= ;;
     esac
+    way=$1
     shift
     # shellcheck disable=SC2086 # words
     $as $with "$@" >"$WORK/server.log" 2>&1 &
     servers="$servers $!"
+    echo $! >"$WORK/$way.pid"
 }
 
 # wait_for COMMAND...: until it succeeds; shows what the server has said if it does not.
@@ -100,56 +109,114 @@ looked_ns() {
     done | awk '{ sum += $1 } END { printf "%.0f\n", sum }'
 }
 
-# sockets NAME: of all four servers.
-sockets() {
-    for way in $ways; do
-        "$1_socket" $way
+# start_all NAME WAY...: of the servers of a program. NAME_start starts one, NAME_socket says where it listens.
+start_all() {
+    name=$1
+    shift
+    for way in "$@"; do
+        "${name}_start" "$way"
     done
 }
 
-# compare NAME PROTOCOL CLIENTS: NAME_start starts one of the four servers, NAME_socket says where it listens.
+# sockets NAME WAY...: of servers.
+sockets() {
+    name=$1
+    shift
+    for way in "$@"; do
+        "${name}_socket" "$way"
+    done
+}
+
+# toggle BLOCK: ends the profiles of a server's processes, and begins those of the other one's.
+cat >"$WORK/toggle" <<'END'
+set -eu
+[ ! -e asked ] || kill -0 "$(head -n 1 asked)" 2>/dev/null || { echo "a block lasts longer than its profile" >&2; exit 1; }
+for asked in $(cat asked 2>/dev/null || true); do
+    while kill -0 "$asked" 2>/dev/null; do sleep 0.02; done
+done
+way=one
+[ $(($1 % 2)) = 0 ] || way=other
+for process in $(ps -o pid= -p "$(cat $way.pid)" --ppid "$(cat $way.pid)"); do
+    $AS "$CPPROF" raw "pid:$process/wall?seconds=2" >/dev/null 2>>toggle.log &
+    echo $!
+done >asked
+sleep 0.2
+END
+
+# toggle NAME PROTOCOL CLIENTS: the profile on and off, in processes that go on.
+toggle() {
+    count=0
+    while [ $count -lt $toggled_starts ]; do
+        rm -f "$WORK/asked"
+        # shellcheck disable=SC2086 # words
+        start_all "$1" $toggled
+        # shellcheck disable=SC2046,SC2086 # words
+        (cd "$WORK" && AS=$as CPPROF=${PROGRAMS%/*}/bin/cpprof "$PROGRAMS/server_load" -b $blocks "sh ./toggle" "$2" "$3" 40 18 \
+            $(sockets "$1" $toggled))
+        stop
+        count=$((count + 1))
+    done >"$WORK/$1.toggled"
+    # Of each two blocks: half of the logarithm of the ratio of ratios. Its mean, with two standard errors.
+    awk -v name="$1" -v rounds=18 '
+        { sum += log($2 / $3) }
+        FNR % rounds == 0 {
+            mean = sum / rounds
+            sum = 0
+            if ($1 % 2 == 0) { first = mean; next }
+            n++
+            effect = (first - mean) / 2
+            all += effect
+            squares += effect * effect
+        }
+        END {
+            mean = all / n
+            error = sqrt((squares / n - mean * mean) / (n - 1))
+            printf "wall.%s.pprof %.4f x # %.4f .. %.4f\n", name, exp(mean), exp(mean - 2 * error), exp(mean + 2 * error)
+        }' "$WORK/$1.toggled"
+}
+
+# compare NAME PROTOCOL CLIENTS: servers with and without the library; then what the looks use.
 compare() {
-    name=$1 protocol=$2 clients=$3
     count=0
     while [ $count -lt $starts ]; do
-        for way in $ways; do
-            "${name}_start" $way
-        done
-        # shellcheck disable=SC2046 # words
-        "$PROGRAMS/server_load" "$protocol" "$clients" 40 $rounds $(sockets "$name")
+        # shellcheck disable=SC2086 # words
+        start_all "$1" $beside
+        # shellcheck disable=SC2046,SC2086 # words
+        "$PROGRAMS/server_load" "$2" "$3" 40 $rounds $(sockets "$1" $beside)
+        stop
         count=$((count + 1))
-        [ $count = $starts ] || stop
-    done >"$WORK/$name"
-    "$PROGRAMS/server_load" "$protocol" "$clients" 6000 1 "$("${name}_socket" wall)" >/dev/null &
-    sleep 3 # its connections are there, one after the other
-    before=$(looked_ns)
-    sleep 2
-    awk -v name="$name" -v ns="$(($(looked_ns) - before))" -v processors="$(nproc)" \
-        'BEGIN { printf "wall.%s_looks.pprof %.3f %%\n", name, ns / 2e7 / processors }'
-    wait $!
-    stop
+    done >"$WORK/$1"
     # shellcheck disable=SC2016 # awk's $
-    awk -v name="$name" -v rounds=$rounds "$(cat "$(dirname "$0")/statistics.awk")"'
+    awk -v name="$1" -v rounds=$rounds "$(cat "$(dirname "$0")/statistics.awk")"'
         # The bounds of the 95 % confidence interval of the median: ranks of the binomial distribution.
         function show(what, list,    n, middle, reach) {
             n = NR / rounds
             middle = median(list, n)
             reach = 0.98 * sqrt(n)
-            printf "wall.%s%s.pprof %.4f x # %.4f .. %.4f\n", name, what, middle, \
+            printf "wall.%s_%s.pprof %.4f x # %.4f .. %.4f\n", name, what, middle, \
                 list[int((n + 1) / 2 - reach)], list[int((n + 2) / 2 + reach)]
         }
         {
             control_turns[++n] = $2 / $1
             loaded_turns[n] = 2 * $3 / ($1 + $2)
-            turns[n] = 2 * $4 / ($1 + $2)
         }
         n == rounds {
             control[++s] = median(control_turns, n)
             loaded[s] = median(loaded_turns, n)
-            list[s] = median(turns, n)
             n = 0
         }
-        END { show("_control", control); show("_loaded", loaded); show("", list) }' "$WORK/$name"
+        END { show("control", control); show("loaded", loaded) }' "$WORK/$1"
+
+    start_all "$1" wall
+    "$PROGRAMS/server_load" "$2" "$3" 6000 1 "$(sockets "$1" wall)" >/dev/null &
+    sleep 3 # its connections are there, one after the other
+    before=$(looked_ns)
+    sleep 2
+    awk -v name="$1" -v ns="$(($(looked_ns) - before))" -v processors="$(nproc)" \
+        'BEGIN { printf "wall.%s_looks.pprof %.3f %%\n", name, ns / 2e7 / processors }'
+    wait $!
+    stop
+    toggle "$1" "$2" "$3"
 }
 
 has() {
