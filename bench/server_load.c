@@ -8,18 +8,20 @@
  * PROTOCOL: redis (GET), http (GET /index.html), postgres (one row of pgbench_accounts). CLIENTS connections of one
  * thread ask each server, each as soon as it has its answer. In a round each server has its turn, in an order by chance.
  * prints for each round a line: the requests in a second of each server. -b: all rounds are played BLOCKS times, each time
- * after COMMAND, which gets the block's number as its last word; and lines begin with that number.
+ * after COMMAND, which gets the block's number; and lines begin with that number.
  */
 #include "measure.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { SERVERS_MAX = 8, CLIENTS_MAX = 64, ANSWER_MAX = 65536, QUIET_MS = 100, TRIES = 5000 };
@@ -179,19 +181,23 @@ static void play_round(unsigned turn_ms, uint64_t *state)
     }
 }
 
-static void run_command(const char *command, unsigned block)
+static void run_command(char *command, unsigned block)
 {
-    char line[4096];
-    snprintf(line, sizeof line, "%s %u", command, block);
-    if (system(line) != 0) {
-        bench_fail("%s fails", line);
+    char number[16];
+    char *const words[] = {command, number, NULL};
+    pid_t child = 0;
+    int status = 0;
+    snprintf(number, sizeof number, "%u", block);
+    if (posix_spawn(&child, command, NULL, NULL, words, environ) != 0 ||
+        waitpid(child, &status, 0) != child || status != 0) {
+        bench_fail("%s %u fails", command, block);
     }
 }
 
 int main(int argc, char **argv)
 {
     unsigned blocks = 1;
-    const char *command = NULL;
+    char *command = NULL;
     if (argc > 3 && strcmp(argv[1], "-b") == 0) {
         blocks = (unsigned)strtoul(argv[2], NULL, 10);
         command = argv[3];

@@ -129,6 +129,7 @@ sockets() {
 
 # toggle BLOCK: ends the profiles of a server's processes, and begins those of the other one's.
 cat >"$WORK/toggle" <<'END'
+#!/bin/sh
 set -eu
 [ ! -e asked ] || kill -0 "$(head -n 1 asked)" 2>/dev/null || { echo "a block lasts longer than its profile" >&2; exit 1; }
 for asked in $(cat asked 2>/dev/null || true); do
@@ -142,6 +143,7 @@ for process in $(ps -o pid= -p "$(cat $way.pid)" --ppid "$(cat $way.pid)"); do
 done >asked
 sleep 0.2
 END
+chmod +x "$WORK/toggle"
 
 # toggle NAME PROTOCOL CLIENTS: the profile on and off, in processes that go on.
 toggle() {
@@ -151,7 +153,7 @@ toggle() {
         # shellcheck disable=SC2086 # words
         start_all "$1" $toggled
         # shellcheck disable=SC2046,SC2086 # words
-        (cd "$WORK" && AS=$as CPPROF=${PROGRAMS%/*}/bin/cpprof "$PROGRAMS/server_load" -b $blocks "sh ./toggle" "$2" "$3" 40 18 \
+        (cd "$WORK" && AS=$as CPPROF=${PROGRAMS%/*}/bin/cpprof "$PROGRAMS/server_load" -b $blocks ./toggle "$2" "$3" 40 18 \
             $(sockets "$1" $toggled))
         stop
         count=$((count + 1))
