@@ -21,7 +21,7 @@ set -eu
 
 case $BENCH in
 quick) ms=5000 starts=4 rounds=12 toggled_starts=1 blocks=10 ;;
-*) ms=20000 starts=12 rounds=24 toggled_starts=5 blocks=30 ;;
+*) ms=20000 starts=12 rounds=24 toggled_starts=4 blocks=30 ;;
 esac
 
 with_wall() {
