@@ -82,8 +82,8 @@ static const pp_root_frames no_root;
 
 static const uint64_t look_again_ns =
     UINT64_C(250000000); /* how long a thread may stay unseen if no hook saw it start */
-static const uint64_t look_closer_ns = UINT64_C(10000000);
-enum { DIFFERING_LOOKS = 5 }; /* until threads are listed */
+static const uint64_t look_closer_ns = UINT64_C(10000000); /* after one that found a difference */
+enum { DIFFERING_LOOKS = 5 };                              /* until threads are listed */
 
 /* ---- slots ---- */
 
