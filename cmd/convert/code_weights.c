@@ -443,6 +443,18 @@ static void take_calls(collector *c, cp_code_part *part, uint64_t address)
     }
 }
 
+/* Of the parts of a function, the one counts that is entered most often. */
+static void take_entry(const collector *c, cp_code_function *function,
+                       const pprof_dwarf_function *outer)
+{
+    double entries = c->flow ? cp_flow_entries(c->flow, c->entry) : -1;
+
+    if (entries >= function->runs) {
+        function->runs = entries;
+        function->entry = place_in(outer);
+    }
+}
+
 static void take_byte(void *context, const pprof_dwarf_place *place)
 {
     collector *c = context;
@@ -454,10 +466,8 @@ static void take_byte(void *context, const pprof_dwarf_place *place)
     int64_t samples = samples_at(c, address);
     double runs = c->flow ? cp_flow_runs(c->flow, address) : -1;
     cp_code_function *function = outermost(c, place->functions[place->count - 1].name);
-    double entries = c->flow && address == c->entry ? cp_flow_entries(c->flow, address) : -1;
-    if (address == c->entry && entries >= function->runs) {
-        function->runs = entries;
-        function->entry = place_in(&place->functions[place->count - 1]);
+    if (address == c->entry) {
+        take_entry(c, function, &place->functions[place->count - 1]);
     }
     function->samples += samples;
     for (size_t i = place->count - 1; i > 0; i--) {
