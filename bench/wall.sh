@@ -56,6 +56,7 @@ done
 
 beside="bare control loaded"
 toggled="one other"
+toggled_rounds=18 # of a block of two seconds
 ways="$beside $toggled wall"
 unset XDG_RUNTIME_DIR # redis and postgres write over their environment, where cpprof would look for it
 mkdir "$WORK/profiles"
@@ -131,10 +132,12 @@ sockets() {
 cat >"$WORK/toggle" <<'END'
 #!/bin/sh
 set -eu
-[ ! -e asked ] || kill -0 "$(head -n 1 asked)" 2>/dev/null || { echo "a block lasts longer than its profile" >&2; exit 1; }
-for asked in $(cat asked 2>/dev/null || true); do
-    while kill -0 "$asked" 2>/dev/null; do sleep 0.02; done
-done
+if [ "$1" != 0 ]; then
+    kill -0 "$(head -n 1 asked)" 2>/dev/null || { echo "a block lasts longer than its profile" >&2; exit 1; }
+    while read -r asked; do
+        while kill -0 "$asked" 2>/dev/null; do sleep 0.02; done
+    done <asked
+fi
 way=one
 [ $(($1 % 2)) = 0 ] || way=other
 for process in $(ps -o pid= -p "$(cat $way.pid)" --ppid "$(cat $way.pid)"); do
@@ -149,17 +152,16 @@ chmod +x "$WORK/toggle"
 toggle() {
     count=0
     while [ $count -lt $toggled_starts ]; do
-        rm -f "$WORK/asked"
         # shellcheck disable=SC2086 # words
         start_all "$1" $toggled
         # shellcheck disable=SC2046,SC2086 # words
-        (cd "$WORK" && AS=$as CPPROF=${PROGRAMS%/*}/bin/cpprof "$PROGRAMS/server_load" -b $blocks ./toggle "$2" "$3" 40 18 \
-            $(sockets "$1" $toggled))
+        (cd "$WORK" && AS=$as CPPROF=${PROGRAMS%/*}/bin/cpprof "$PROGRAMS/server_load" -b $blocks ./toggle \
+            "$2" "$3" 40 $toggled_rounds $(sockets "$1" $toggled))
         stop
         count=$((count + 1))
     done >"$WORK/$1.toggled"
     # Of each two blocks: half of the logarithm of the ratio of ratios. Its mean, with two standard errors.
-    awk -v name="$1" -v rounds=18 '
+    awk -v name="$1" -v rounds=$toggled_rounds '
         { sum += log($2 / $3) }
         FNR % rounds == 0 {
             mean = sum / rounds
