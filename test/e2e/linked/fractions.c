@@ -44,7 +44,9 @@ static int64_t releases(void)
     int64_t count = 0;
     check(pprof_mutex_profile(records, 100, &n), "pprof_mutex_profile");
     for (size_t i = 0; i < n; i++) {
-        count += records[i].count;
+        if (records[i].stack.depth > 1) { /* else pprof_unseen_holder, which has no fraction */
+            count += records[i].count;
+        }
     }
     return count;
 }
