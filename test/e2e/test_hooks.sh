@@ -26,11 +26,17 @@ fi
 # A thread that came through the hook has its account from its first nanosecond, one that was found
 # later has not: its weight would be short by some of the quarter of a second between two looks.
 
+early= # the library by which use_atfork registers its handlers
+if is_musl "$library"; then
+    early=$work/early.so
+    printf 'void register_early(void);\n__attribute__((constructor)) static void early(void) { register_early(); }\n' >early.c
+    cc -shared -fPIC -o "$early" early.c
+fi
 for way in join loader; do
     for options in cpu:1000 cpu:1000,subprocesses; do
         mkdir -p profiles
         expect_equal "status of use_atfork $way with $options" 42 "$(status timeout -s KILL 300 env \
-            LIBPPROF="$options,file=$work/profiles/%p" LD_PRELOAD="$library" \
+            LIBPPROF="$options,file=$work/profiles/%p" LD_PRELOAD="${early:+$early:}$library" \
             "$victims/use_atfork" $way)"
         rm -r profiles
     done
@@ -39,7 +45,7 @@ done
 # The child is told of the fork before its first thread is there, though another handler's turn comes first.
 mkdir created
 expect_equal "status of use_atfork create" 42 "$(status env LIBPPROF="cpu:1000,subprocesses,file=$work/created/%p.pb.gz" \
-    LD_PRELOAD="$library" "$victims/use_atfork" create)"
+    LD_PRELOAD="${early:+$early:}$library" "$victims/use_atfork" create)"
 expect_equal "profiles of use_atfork create" 2 "$(find created -type f | wc -l)"
 created=0
 for file in created/*.pb.gz; do

@@ -7,6 +7,8 @@
  *   create    a handler of it, registered before ours, creates a thread in the child
  *             (ThreadSanitizer), and waits until it has used 100 ms
  *   loader    fork while other threads load and unload libraries and walk the list of them
+ *
+ * Flags: -rdynamic
  */
 #include "burn.h"
 
@@ -61,13 +63,16 @@ static void create_in_child(void)
     }
 }
 
-/* Before any constructor, ours among them. */
-static void register_early(void)
+/* Is called before any constructor, ours among them. musl calls nothing so early: there a library's
+ * constructor does. */
+void register_early(void)
 {
     pthread_atfork(stop_worker, NULL, create_in_child);
 }
+#ifdef __GLIBC__
 __attribute__((section(".preinit_array"),
                used)) static void (*const register_first)(void) = register_early;
+#endif
 
 static int wait_for(pid_t child)
 {
