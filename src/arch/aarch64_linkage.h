@@ -16,6 +16,10 @@
 
 #include <elf.h>
 
+#ifndef R_AARCH64_IRELATIVE /* musl's elf.h */
+#define R_AARCH64_IRELATIVE 1032
+#endif
+
 enum {
     PP_RELOCATION_JUMP_SLOT = R_AARCH64_JUMP_SLOT,
     PP_RELOCATION_GLOB_DAT = R_AARCH64_GLOB_DAT,

@@ -14,7 +14,6 @@
 
 #include "arch/registers.h"
 
-#include <asm/sigcontext.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,6 +21,10 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <ucontext.h>
+
+#ifndef PP_MUSL /* whose <signal.h> has these records */
+#include <asm/sigcontext.h>
+#endif
 
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51
@@ -66,7 +69,7 @@ static inline bool pp_has_shadow_stack(void)
 /* Returns the record of what comes after the context; NULL: nothing does. */
 static inline struct extra_context *pp_signal_extra(const ucontext_t *context)
 {
-    const unsigned char *records = context->uc_mcontext.__reserved;
+    const unsigned char *records = (const unsigned char *)context->uc_mcontext.__reserved;
     struct _aarch64_ctx head = {0};
     for (size_t at = 0; at + sizeof(struct extra_context) <= 4096; at += head.size) {
         memcpy(&head, records + at, sizeof head);

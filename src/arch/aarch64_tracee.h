@@ -28,7 +28,6 @@
 #include "arch/signal_frame.h"
 #include "arch/system_call.h"
 
-#include <asm/sigcontext.h>
 #include <elf.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -326,7 +325,7 @@ static inline bool pp_tracee_build(const pp_tracee_registers *now, const pp_trac
     frame->bytes = top - frame->at;
     memset(frame->data, 0, frame->bytes);
     pp_tracee_store_context(now, after, &signal.context);
-    if (!pp_tracee_store_state(now, signal.context.uc_mcontext.__reserved,
+    if (!pp_tracee_store_state(now, (uint8_t *)signal.context.uc_mcontext.__reserved,
                                sizeof signal.context.uc_mcontext.__reserved)) {
         return false;
     }

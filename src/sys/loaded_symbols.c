@@ -233,16 +233,70 @@ bool pp_loaded_symbols_defines(const pp_loaded_symbols *symbols, const char *nam
     return find_index(symbols, &w, hash) != 0;
 }
 
-/* A symbol that the object only refers to is in no hash table. DT_GNU_HASH names the first symbol
- * after these; DT_HASH holds the number of all symbols. */
+static uint32_t last_symbol_of(const ElfW(Rela) * relocations, size_t count)
+{
+    uint32_t last = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t index = (uint32_t)ELF64_R_SYM(relocations[i].r_info);
+        last = index > last ? index : last;
+    }
+    return last;
+}
+
+/* The last symbol to which a relocation refers; 0: none. Relative relocations, which refer to none, come
+ * first. */
+static uint32_t last_relocated(const pp_loaded_symbols *s)
+{
+    const ElfW(Rela) *table = NULL;
+    const ElfW(Rela) *calls = NULL;
+    size_t count = 0;
+    size_t relative = 0;
+    size_t call_count = 0;
+    for (const ElfW(Dyn) *d = s->dynamic; d != NULL && d->d_tag != DT_NULL; d++) {
+        switch (d->d_tag) {
+        case DT_RELA:
+            table = at_address(d->d_un.d_ptr, s->bias);
+            break;
+        case DT_RELASZ:
+            count = d->d_un.d_val / sizeof *table;
+            break;
+        case DT_RELACOUNT:
+            relative = d->d_un.d_val;
+            break;
+        case DT_JMPREL:
+            calls = at_address(d->d_un.d_ptr, s->bias);
+            break;
+        case DT_PLTRELSZ:
+            call_count = d->d_un.d_val / sizeof *calls;
+            break;
+        default:
+            break;
+        }
+    }
+    uint32_t in_table =
+        table != NULL && relative < count ? last_symbol_of(table + relative, count - relative) : 0;
+    uint32_t in_calls = calls != NULL ? last_symbol_of(calls, call_count) : 0;
+    return in_table > in_calls ? in_table : in_calls;
+}
+
+/*
+ * A symbol that the object only refers to is in no hash table. DT_GNU_HASH names the first symbol
+ * after these; DT_HASH holds the number of all symbols. Of an object that defines nothing GNU ld names
+ * symbol 1, whatever there is (bfd/elflink.c).
+ */
+static uint32_t end_of_references(const pp_loaded_symbols *s)
+{
+    uint32_t end = s->gnu_hash != NULL ? s->gnu_hash[1] : s->hash != NULL ? s->hash[1] : 0;
+    bool unknown = s->gnu_hash != NULL && end <= 1 && pp_loaded_symbols_count(s) == 0;
+    return unknown ? last_relocated(s) + 1 : end;
+}
+
 bool pp_loaded_symbols_needs(const pp_loaded_symbols *symbols, const char *name)
 {
-    uint32_t end = symbols->gnu_hash != NULL ? symbols->gnu_hash[1]
-                   : symbols->hash != NULL   ? symbols->hash[1]
-                                             : 0;
     if (symbols->names == NULL || symbols->symbols == NULL) {
         return false;
     }
+    uint32_t end = end_of_references(symbols);
     for (uint32_t i = 1; i < end; i++) {
         const ElfW(Sym) *symbol = &symbols->symbols[i];
         if (symbol->st_shndx == SHN_UNDEF && ELF64_ST_BIND(symbol->st_info) == STB_GLOBAL &&

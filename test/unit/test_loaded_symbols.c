@@ -166,6 +166,10 @@ static void expect_named(void *library)
     assert_int_equal(call(&symbols, "versioned"), 6);
     assert_int_equal(call(&symbols, "chosen"), 8);
     assert_int_equal(call(&symbols, "uses_elsewhere"), 3);
+    assert_true(pp_loaded_symbols_needs(&symbols, "getppid"));
+    assert_false(pp_loaded_symbols_needs(&symbols, "elsewhere")); /* a weak reference */
+    assert_false(pp_loaded_symbols_needs(&symbols, "plain"));
+    assert_false(pp_loaded_symbols_needs(&symbols, "nothing"));
 }
 
 static void the_gnu_hash_table_is_read(void **state)
@@ -190,6 +194,20 @@ static void the_old_hash_table_is_read(void **state)
     dlclose(library);
 }
 
+/* GNU ld writes that the names of such a table would begin at symbol 1. */
+static void references_beside_an_empty_table_are_found(void **state)
+{
+    (void)state;
+    void *library = open_named("empty");
+    pp_loaded_symbols symbols = symbols_of(library);
+    assert_non_null(symbols.gnu_hash);
+    assert_int_equal(pp_loaded_symbols_count(&symbols), 0);
+    assert_true(pp_loaded_symbols_needs(&symbols, "getppid"));
+    assert_false(pp_loaded_symbols_needs(&symbols, "needs_getppid"));
+    assert_int_equal(pp_loaded_symbols_find(&symbols, "getppid"), 0);
+    dlclose(library);
+}
+
 static void an_object_without_tables_defines_nothing(void **state)
 {
     (void)state;
@@ -199,6 +217,7 @@ static void an_object_without_tables_defines_nothing(void **state)
     assert_int_equal(pp_loaded_symbols_find(&symbols, "malloc"), 0);
     pp_loaded_symbols_read(&symbols, empty, 0x10000);
     assert_int_equal(pp_loaded_symbols_find(&symbols, "malloc"), 0);
+    assert_false(pp_loaded_symbols_needs(&symbols, "malloc"));
     assert_null(symbols.soname);
 }
 
@@ -210,6 +229,7 @@ int main(void)
         cmocka_unit_test(functions_of_libz_agree),
         cmocka_unit_test(the_gnu_hash_table_is_read),
         cmocka_unit_test(the_old_hash_table_is_read),
+        cmocka_unit_test(references_beside_an_empty_table_are_found),
         cmocka_unit_test(an_object_without_tables_defines_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,16 +13,14 @@
  * An uncontended mutex costs one indirect jump, on or off; a second one would cost more than all
  * the rest of the entry (docs/DECISIONS.md).
  *
- * The test of the lock word is right for every kind of mutex: 0 means free for all of them. glibc:
- * struct __pthread_mutex_s begins with the lock word (0 free, 1 taken, 2 taken and perhaps waited
- * for; an owner's id for robust and priority-inheriting ones); a rwlock begins with __readers, with
- * WRPHASE 1 and WRLOCKED 2.
+ * What a lock looks like belongs to the C library (libc/aarch64_locks.inc).
  *
  * Zone: HOOK.
  */
 #include "arch/hook_layout.h"
 #include "arch/aarch64_asm.inc"
 #include "kinds/contention/wait_list.h"
+#include "libc/aarch64_locks.inc"
 
 #include <asm/unistd.h>
 
@@ -79,8 +77,7 @@
 
 .macro MUTEX name
         entry   \name
-        ldr     w16, [x0]
-        cbnz    w16, 1f
+        if_mutex_taken
         unless_hot
         real_or_target \name
 .endm
@@ -100,30 +97,23 @@
 1:      slow    \name
 .endm
 
-/* A writer that has left leaves WRPHASE. */
 .macro WRLOCK name
         count   \name
-        ldr     w16, [x0]
-        tst     w16, #~1
-        b.ne    1f
+        if_rwlock_taken
         unless_hot
         real_or_slow \name
 .endm
 
 .macro RDLOCK name
         count   \name
-        ldr     w16, [x0]
-        tst     w16, #3
-        b.ne    1f
+        if_rwlock_written
         unless_hot
         real_or_slow \name
 .endm
 
-/* glibc's spin lock of this architecture is 0 when free. */
 .macro SPIN name
         count   \name
-        ldr     w16, [x0]
-        cbnz    w16, 1f
+        if_spin_taken
         unless_hot
         real_or_slow \name
 .endm
@@ -138,14 +128,8 @@
 
 .macro UNMUTEX name
         entry   \name
-        ldr     w16, [x0]
-        cmp     w16, #1
-        b.ne    1f
-        ldrb    w16, [x0, #PP_MUTEX_KIND]
-        cmp     w16, #PP_MUTEX_ADAPTIVE
-        b.ne    2f
-        unless_listed
-2:      real_or_target \name
+        if_mutex_waited_for
+        real_or_target \name
 .endm
 
 .macro UNLOCK name

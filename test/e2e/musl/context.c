@@ -7,7 +7,11 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+extern const char context_end[];
+
 /* Offsets of the registers in ucontext_t, as the kernel has it. */
+#if defined(__x86_64__)
+
 __asm__(
     ".text\n"
     ".set R8, 40\n.set R9, 48\n.set R12, 72\n.set R13, 80\n.set R14, 88\n.set R15, 96\n.set RDI, "
@@ -83,23 +87,124 @@ __asm__(
     "    .cfi_endproc\n"
     ".size context_end, . - context_end\n");
 
-extern const char context_end[];
-
-void makecontext(ucontext_t *context, void (*function)(void), int count, ...)
+static void begin(ucontext_t *context, uintptr_t top, void (*function)(void))
 {
-    static const int argument[] = {REG_RDI, REG_RSI, REG_RDX, REG_RCX, REG_R8, REG_R9};
-    uintptr_t top = (uintptr_t)context->uc_stack.ss_sp + context->uc_stack.ss_size;
-    uintptr_t *sp = (uintptr_t *)(top & ~(uintptr_t)15) - 1;
+    uintptr_t *sp = (uintptr_t *)top - 1;
     *sp = (uintptr_t)context_end;
     greg_t *registers = context->uc_mcontext.gregs;
     registers[REG_RSP] = (greg_t)sp;
     registers[REG_RIP] = (greg_t)function;
     registers[REG_RBX] = (greg_t)context->uc_link;
     registers[REG_RBP] = 0;
+}
+
+static void set_argument(ucontext_t *context, int i, int value)
+{
+    static const int argument[] = {REG_RDI, REG_RSI, REG_RDX, REG_RCX, REG_R8, REG_R9};
+    context->uc_mcontext.gregs[argument[i]] = value;
+}
+
+#elif defined(__aarch64__)
+
+/* X0 to SP, PC; the low halves of the vector registers that functions keep, where X8 to X15 would be. */
+__asm__(
+    ".text\n"
+    ".set X, 184\n.set SP_, X + 31 * 8\n.set PC_, X + 32 * 8\n.set V, X + 8 * 8\n"
+    ".macro save\n"
+    "    str xzr, [x0, X]\n"
+    "    stp x19, x20, [x0, X + 19 * 8]\n"
+    "    stp x21, x22, [x0, X + 21 * 8]\n"
+    "    stp x23, x24, [x0, X + 23 * 8]\n"
+    "    stp x25, x26, [x0, X + 25 * 8]\n"
+    "    stp x27, x28, [x0, X + 27 * 8]\n"
+    "    stp x29, x30, [x0, X + 29 * 8]\n"
+    "    mov x9, sp\n"
+    "    stp x9, x30, [x0, SP_]\n"
+    "    stp d8, d9, [x0, V]\n"
+    "    stp d10, d11, [x0, V + 16]\n"
+    "    stp d12, d13, [x0, V + 32]\n"
+    "    stp d14, d15, [x0, V + 48]\n"
+    ".endm\n"
+    ".globl getcontext, setcontext, swapcontext\n"
+    ".type getcontext, %function\n"
+    "getcontext:\n"
+    "    .cfi_startproc\n"
+    "    save\n"
+    "    mov x0, 0\n"
+    "    ret\n"
+    "    .cfi_endproc\n"
+    ".size getcontext, . - getcontext\n"
+    ".type swapcontext, %function\n"
+    "swapcontext:\n"
+    "    .cfi_startproc\n"
+    "    save\n"
+    "    mov x0, x1\n"
+    "    b setcontext\n"
+    "    .cfi_endproc\n"
+    ".size swapcontext, . - swapcontext\n"
+    /* From the first change of a register that functions keep on, nobody has called this code. */
+    ".type setcontext, %function\n"
+    "setcontext:\n"
+    "    .cfi_startproc\n"
+    "    ldp x9, x16, [x0, SP_]\n"
+    "    .cfi_undefined x30\n"
+    "    ldp x19, x20, [x0, X + 19 * 8]\n"
+    "    ldp x21, x22, [x0, X + 21 * 8]\n"
+    "    ldp x23, x24, [x0, X + 23 * 8]\n"
+    "    ldp x25, x26, [x0, X + 25 * 8]\n"
+    "    ldp x27, x28, [x0, X + 27 * 8]\n"
+    "    ldp x29, x30, [x0, X + 29 * 8]\n"
+    "    ldp d8, d9, [x0, V]\n"
+    "    ldp d10, d11, [x0, V + 16]\n"
+    "    ldp d12, d13, [x0, V + 32]\n"
+    "    ldp d14, d15, [x0, V + 48]\n"
+    "    mov sp, x9\n"
+    "    ldp x6, x7, [x0, X + 6 * 8]\n"
+    "    ldp x4, x5, [x0, X + 4 * 8]\n"
+    "    ldp x2, x3, [x0, X + 2 * 8]\n"
+    "    ldp x0, x1, [x0, X]\n"
+    "    ret x16\n"
+    "    .cfi_endproc\n"
+    ".size setcontext, . - setcontext\n"
+    /* The function of a context returns to here; uc_link is in x19. Nobody has called this code. */
+    ".type context_end, %function\n"
+    "    .cfi_startproc\n"
+    "    .cfi_undefined x30\n"
+    "    nop\n"
+    "context_end:\n"
+    "    mov x0, x19\n"
+    "    cbnz x0, setcontext\n"
+    "    bl exit\n"
+    "    brk 1\n"
+    "    .cfi_endproc\n"
+    ".size context_end, . - context_end\n");
+
+static void begin(ucontext_t *context, uintptr_t top, void (*function)(void))
+{
+    mcontext_t *registers = &context->uc_mcontext;
+    registers->sp = top;
+    registers->pc = (uintptr_t)function;
+    registers->regs[19] = (uintptr_t)context->uc_link;
+    registers->regs[29] = 0;
+    registers->regs[30] = (uintptr_t)context_end;
+}
+
+static void set_argument(ucontext_t *context, int i, int value)
+{
+    context->uc_mcontext.regs[i] = (unsigned long)value;
+}
+
+#endif
+
+void makecontext(ucontext_t *context, void (*function)(void), int count, ...)
+{
+    enum { ARGUMENTS = 6 };
+    uintptr_t top = (uintptr_t)context->uc_stack.ss_sp + context->uc_stack.ss_size;
+    begin(context, top & ~(uintptr_t)15, function);
     va_list list;
     va_start(list, count);
-    for (int i = 0; i < count && i < (int)(sizeof argument / sizeof *argument); i++) {
-        registers[argument[i]] = va_arg(list, int);
+    for (int i = 0; i < count && i < ARGUMENTS; i++) {
+        set_argument(context, i, va_arg(list, int));
     }
     va_end(list);
 }

@@ -1,8 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * named.c: a library with a function of every kind that a symbol table can tell apart. Built twice:
- * with either kind of hash table. test_loaded_symbols.c says what has to be found.
+ * named.c: a library with a function of every kind that a symbol table can tell apart. Built with either
+ * kind of hash table, and with a table of no name. test_loaded_symbols.c says what has to be found.
  */
+#include <unistd.h>
+
+pid_t needs_getppid(void);
+pid_t needs_getppid(void)
+{
+    return getppid();
+}
+
+#ifndef DEFINES_NOTHING
+
 int plain(void);
 int plain(void)
 {
@@ -70,3 +80,5 @@ int uses_elsewhere(void)
 {
     return elsewhere != 0 ? elsewhere() : hidden();
 }
+
+#endif
