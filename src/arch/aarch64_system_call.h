@@ -37,6 +37,13 @@ static inline long pp_system_call6(long number, long a, long b, long c, long d, 
     return x0;
 }
 
+/* libc's syscall() waits with its return address in a register, which the kernel does not show of a thread
+ * that waits. */
+enum { PP_LIBC_SYSCALL_HAS_RETURN_ADDRESS = 0 };
+
+/* The caller has its return address in its frame, here at the latest. */
+#define PP_STORE_RETURN_ADDRESS() __asm__ volatile("" ::: "x30")
+
 /* Numbers of calls that this kernel has not got; no call has them. */
 enum {
     PP_CALL_POLL = -1001,

@@ -5,6 +5,8 @@
  *
  * pp_system_call(number, ...) takes up to six arguments and returns the kernel's result: a value,
  * or -errno. <sys/syscall.h> has the numbers.
+ * PP_LIBC_SYSCALL_HAS_RETURN_ADDRESS says whether the stack of a thread that waits in libc's syscall() shows
+ * who has called it; PP_STORE_RETURN_ADDRESS() makes the function in which it stands have its own there.
  * pp_thread_pointer_from_kernel() returns the address of the thread control block, and
  * pp_is_control_block() says whether the word there is one that such a block begins with.
  * pp_call_poll(), pp_call_rename(), ... make calls that not all kernels have, or those that stand in

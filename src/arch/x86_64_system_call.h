@@ -29,6 +29,9 @@ static inline long pp_system_call6(long number, long a, long b, long c, long d, 
     return result;
 }
 
+enum { PP_LIBC_SYSCALL_HAS_RETURN_ADDRESS = 1 };
+#define PP_STORE_RETURN_ADDRESS()
+
 /* Calls that newer architectures have not got. */
 enum {
     PP_CALL_POLL = SYS_poll,

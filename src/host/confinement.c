@@ -19,14 +19,22 @@
  */
 #include "host/hooks.h"
 
+#include "arch/system_call.h"
 #include "host/dispositions.h"
 #include "host/real.h"
+#include "modules/libc.h"
 #include "sys/clock.h"
 
 #include <errno.h>
 #include <linux/prctl.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/syscall.h>
+
+#ifndef SYS_clone3
+#define SYS_clone3 435 /* Linux 5.3 */
+#endif
 
 enum {
     SET_MODE_STRICT = 0, /* operations of seccomp(2) that confine; the others only ask */
@@ -40,6 +48,8 @@ static struct {
     void *syscall;
     void *prctl;
 } real_functions;
+
+static bool syscall_is_anothers; /* a library after this one hooks it, too */
 
 int pp_hook_prctl(int option, long a, long b, long c, long d) __asm__("prctl");
 
@@ -59,6 +69,24 @@ static void before_prctl(int option, long a)
     }
 }
 
+/* In place of libc's syscall(), by which Rust's standard library, abseil and std::atomic wait. */
+__attribute__((noinline)) static long call_with_frame(long number, long a, long b, long c, long d,
+                                                      long e, long f)
+{
+    PP_STORE_RETURN_ADDRESS();
+    long result = pp_system_call(number, a, b, c, d, e, f);
+    PP_STORE_RETURN_ADDRESS();
+    return pp_real_result(result);
+}
+
+/* Whether the function of the call needs a frame, and may have one: a child may begin on another stack. */
+static bool needs_frame(long number)
+{
+    return !PP_LIBC_SYSCALL_HAS_RETURN_ADDRESS &&
+           !__atomic_load_n(&syscall_is_anothers, __ATOMIC_RELAXED) && number != SYS_clone &&
+           number != SYS_clone3;
+}
+
 /* The entry of the symbol `syscall` is beside kinds/contention/futex.c. */
 __attribute__((visibility("hidden"), used)) long pp_hook_syscall(long number, long a, long b,
                                                                  long c, long d, long e, long f)
@@ -75,7 +103,8 @@ __attribute__((visibility("hidden"), used)) long pp_hook_syscall(long number, lo
         before_prctl((int)a, b);
     }
     pp_identity_begin_call(&change, number, a, b);
-    long result = real(number, a, b, c, d, e, f);
+    long result = needs_frame(number) ? call_with_frame(number, a, b, c, d, e, f)
+                                      : real(number, a, b, c, d, e, f);
     pp_identity_end(&change);
     return result;
 }
@@ -97,6 +126,8 @@ __attribute__((visibility("default"))) int pp_hook_prctl(int option, long a, lon
 
 void pp_hook_confinement_init(void)
 {
-    pp_real(&real_functions.syscall, "syscall");
+    uintptr_t real = (uintptr_t)pp_real(&real_functions.syscall, "syscall");
+    uintptr_t libcs = pp_libc_function("syscall"); /* 0 in a static program, where it is `real` */
+    __atomic_store_n(&syscall_is_anothers, libcs != 0 && libcs != real, __ATOMIC_RELAXED);
     pp_real(&real_functions.prctl, "prctl");
 }

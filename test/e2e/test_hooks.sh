@@ -65,5 +65,5 @@ expect_equal "status of cancelled" 42 "$(status "$victims/cancelled" | tail -n 1
 expect_equal "status of cancelled" 42 "$(status timeout -s KILL 300 env \
     LIBPPROF="cpu:1000,file=$work/c.pb.gz" LD_PRELOAD="$library" "$victims/cancelled" | tail -n 1)"
 raw c.pb.gz
-expect_near "weight of compute_entry" 1000 "$(weight_with c.pb.gz.raw compute_entry)" 50
+expect_near "weight of burn_ms in compute_entry" 1000 "$(weight_with c.pb.gz.raw burn_ms compute_entry)" 50
 echo ok

@@ -127,18 +127,17 @@ while True:
     except OSError:
         pass
     if answers == 1:
-        print("answered", flush=True)
+        open(sys.argv[2], "w").close()
 PYTHON
 if [ "$(status "$victims/confined" during prctl)" = 42 ]; then
     for way in prctl syscall; do
-        python3 client.py "$work/confined.sock" >client.out &
+        python3 client.py "$work/confined.sock" "$work/answered.$way" >client.out &
         client=$!
         started="$started $client"
         wait_until has_line client.out begins
         expect_equal "status of a program that confines itself by $way" 42 \
-            "$(status preload "http=unix:$work/confined.sock" "$victims/confined" during $way 2>confined.err)"
+            "$(status preload "http=unix:$work/confined.sock" "$victims/confined" during $way "$work/answered.$way" 2>confined.err)"
         kill "$client"
-        has_line client.out answered || fail "the server has not answered before the filter"
         expect_no_file confined.sock
     done
 fi

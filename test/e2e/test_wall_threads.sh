@@ -54,7 +54,7 @@ raw plain.pb.gz
     fail "record: $(cat recorded.err)"
 raw recorded.pb.gz
 check_names recorded.pb.gz.raw
-preload "http=unix:$work/socket" "$victims/wall_threads" 3000 >http.said 2>http.err &
+preload "http=unix:$work/socket" "$victims/wall_threads" 60000 >http.said 2>http.err &
 process=$!
 started="$started $process"
 wait_until test -S socket

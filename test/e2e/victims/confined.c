@@ -4,8 +4,8 @@
  *
  *   confined before refuse|lack|kill CALLS -- COMMAND...
  *       runs the command under a filter that answers these calls with EPERM or ENOSYS, or kills
- *   confined during prctl|syscall|listed|terminated
- *       works, installs a filter, works again, starts a thread that works, and ends with status 42;
+ *   confined during prctl|syscall|listed|terminated [FILE]
+ *       works, waits until the file is there, installs a filter, works again, starts a thread that works, and ends with status 42;
  *       the filter kills whatever the rest of this program does not need; in the last way it ends
  *       by SIGTERM
  *
@@ -199,7 +199,7 @@ static const unsigned unneeded[] = {
     SYS_getdents64,      SYS_readlink,      SYS_sched_yield,
 };
 
-static int during(const char *way)
+static int during(const char *way, const char *file)
 {
     pthread_t thread;
     int error = 0;
@@ -209,6 +209,9 @@ static int during(const char *way)
         return 1;
     }
     pthread_join(thread, NULL);
+    while (file != NULL && access(file, F_OK) != 0) {
+        usleep(1000);
+    }
     bool terminated = strcmp(way, "terminated") == 0;
     if (terminated || strcmp(way, "listed") == 0) {
         error = install(unneeded, sizeof unneeded / sizeof *unneeded, SECCOMP_RET_KILL_PROCESS,
@@ -236,5 +239,5 @@ int main(int argc, char **argv)
     if (argc > 2 && strcmp(argv[1], "before") == 0) {
         return before(argc, argv);
     }
-    return argc > 2 && strcmp(argv[1], "during") == 0 ? during(argv[2]) : 99;
+    return argc > 2 && strcmp(argv[1], "during") == 0 ? during(argv[2], argv[3]) : 99;
 }
