@@ -60,7 +60,7 @@ preload "wall,file=$work/states.pb.gz" "$victims/wall" states 1500 >states.said 
 [ ! -s states.err ] || fail "calls: $(cat states.err)"
 raw states.pb.gz
 for function in io_read io_write io_preadv2 io_vmsplice net_read net_recv poll_poll poll_epoll sleep_nanosleep child_waitpid \
-    child_vfork lock_mutex other_pause; do
+    child_vfork lock_mutex other_sigsuspend; do
     expect_at_least "wall_in_$function, in this state" 1000000 "$(wall_us states.pb.gz.raw "wall_in_$function" "${function%%_*}")"
     for other in io lock sleep net poll child page other; do
         [ "$other" = "${function%%_*}" ] ||
