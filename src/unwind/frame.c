@@ -290,7 +290,8 @@ PP_COLD_PATH static pp_reason leave_without_rule(pp_frame *f, pp_reason why)
         if (!follow_frame_pointer(f, &result)) {
             return may_have_frame_pointer(f) ? PP_NOT_COVERED : PP_ENDS;
         }
-        f->guessed = true;
+        f->guessed =
+            f->guessed || result != PP_ENDS; /* its record says that nobody has called it */
         return result;
     }
     if (f->exact && f->pc < NULL_PAGE && leave_by_sp(f, &result)) {

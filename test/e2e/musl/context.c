@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-extern const char context_end[];
+__attribute__((visibility("hidden"))) extern const char context_end[];
 
 /* Offsets of the registers in ucontext_t, as the kernel has it. */
 #if defined(__x86_64__)
@@ -78,7 +78,7 @@ __asm__(
     "    .cfi_startproc\n"
     "    .cfi_undefined %rip\n"
     "    nop\n"
-    "context_end:\n"
+    ".globl context_end\n.hidden context_end\ncontext_end:\n"
     "    mov %rbx, %rdi\n"
     "    test %rdi, %rdi\n"
     "    jnz setcontext\n"
@@ -171,7 +171,7 @@ __asm__(
     "    .cfi_startproc\n"
     "    .cfi_undefined x30\n"
     "    nop\n"
-    "context_end:\n"
+    ".globl context_end\n.hidden context_end\ncontext_end:\n"
     "    mov x0, x19\n"
     "    cbnz x0, setcontext\n"
     "    bl exit\n"
