@@ -150,15 +150,17 @@ static void memory_that_may_go_is_read_with_care(void **state)
 
 static const char *sparse; /* of it one page is there */
 static const size_t sparse_bytes = 256u << 20;
+enum { PAGE_THERE = 5 };
 
 static size_t copy_outside(const pp_memory *memory, void *to, uintptr_t from, size_t size)
 {
     (void)memory;
-    assert_false(from - (uintptr_t)sparse < sparse_bytes);
+    const uintptr_t at = from - (uintptr_t)sparse;
+    assert_true(at >= sparse_bytes || at / (uintptr_t)sysconf(_SC_PAGESIZE) == PAGE_THERE);
     return pp_safe_copy_part(to, from, size);
 }
 
-/* Its first page and each 64 MiB could begin something of the allocator. */
+/* Each page could begin something of the allocator. */
 static void absent_memory_is_not_touched(void **state)
 {
     (void)state;
@@ -168,10 +170,34 @@ static void absent_memory_is_not_touched(void **state)
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     assert_ptr_not_equal(mapped, MAP_FAILED);
     madvise(mapped, sparse_bytes, MADV_NOHUGEPAGE);
-    mapped[5 * sysconf(_SC_PAGESIZE)] = 1;
+    mapped[PAGE_THERE * sysconf(_SC_PAGESIZE)] = 1;
     sparse = mapped;
     find_in(&memory, &arena);
     munmap(mapped, sparse_bytes);
+    pp_arena_release(&arena);
+}
+
+/* The kernel has joined the block's mapping with others. */
+static void a_large_block_amid_other_memory_is_found(void **state)
+{
+    (void)state;
+    enum { WHOLE = 1 << 20, BLOCK_AT = 256 << 10, BLOCK_BYTES = 128 << 10, IS_MAPPED = 2 };
+    pp_arena arena = PP_ARENA_INIT;
+    char *mapped = mmap(NULL, WHOLE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(mapped, MAP_FAILED);
+    memset(mapped, 1, WHOLE);
+    uint64_t *header = (uint64_t *)(void *)(mapped + BLOCK_AT);
+    header[0] = 0;
+    header[1] = BLOCK_BYTES | IS_MAPPED;
+    pp_libc_arenas found = find(&arena);
+    assert_int_equal(arena_of(&found, mapped + BLOCK_AT - 1), UINT64_MAX);
+    assert_int_equal(arena_of(&found, mapped + BLOCK_AT), PP_LIBC_LARGE);
+    assert_int_equal(arena_of(&found, mapped + BLOCK_AT + BLOCK_BYTES - 1), PP_LIBC_LARGE);
+    assert_int_equal(arena_of(&found, mapped + BLOCK_AT + BLOCK_BYTES), UINT64_MAX);
+    header[1] = UINT64_C(1) << 46 | IS_MAPPED; /* beyond the area's end */
+    found = find(&arena);
+    assert_int_equal(arena_of(&found, mapped + BLOCK_AT), UINT64_MAX);
+    munmap(mapped, WHOLE);
     pp_arena_release(&arena);
 }
 
@@ -205,6 +231,7 @@ int main(void)
         cmocka_unit_test(each_block_is_in_its_arena),
         cmocka_unit_test(memory_that_may_go_is_read_with_care),
         cmocka_unit_test(absent_memory_is_not_touched),
+        cmocka_unit_test(a_large_block_amid_other_memory_is_found),
         cmocka_unit_test(others_are_not_found),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);

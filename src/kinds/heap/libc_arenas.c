@@ -16,7 +16,8 @@ enum {
     LEAST_LARGE = 64 * 1024, /* half of the least M_MMAP_THRESHOLD that is usual */
     IS_MAPPED = 2,           /* the flag of a chunk that is a mapping; no other flag is set then */
     FLAGS = 7,
-    FARTHEST_STATE = 256 /* of an arena's malloc_state from its first heap's heap_info */
+    SEARCHED_MAX = 16384, /* pages that are there, in which no large block begins: 64 MiB */
+    FARTHEST_STATE = 256  /* of an arena's malloc_state from its first heap's heap_info */
 };
 
 static const uint64_t heap_bytes = UINT64_C(64) << 20; /* HEAP_MAX_SIZE */
@@ -33,6 +34,8 @@ typedef struct finder {
     pp_arena *arena;
     uint64_t *states; /* of the arenas that were found */
     size_t states_capacity;
+    uintptr_t there_limit; /* of the pages that were found there last */
+    unsigned searched;
 } finder;
 
 /* Doubles an array; the old one stays in the arena. */
@@ -153,7 +156,7 @@ static int find_heaps(finder *f, const pp_map_line *map)
 static uint64_t large_bytes(const finder *f, uintptr_t start, uintptr_t limit)
 {
     uint64_t words[2]; /* prev_size: what an alignment has left out, and size */
-    if (!copy(f, words, start, sizeof words)) {
+    if (pp_memory_copy_part(f->memory, words, start, sizeof words) != sizeof words) {
         return 0;
     }
     uint64_t bytes = words[1] & ~(uint64_t)FLAGS;
@@ -162,17 +165,56 @@ static uint64_t large_bytes(const finder *f, uintptr_t start, uintptr_t limit)
     return is_large ? bytes : 0;
 }
 
-/* The kernel joins mappings that meet. */
-static int find_large(finder *f, const pp_map_line *map)
+/* Returns the first page from `at` on that is there, or `limit`. */
+static uintptr_t next_there(finder *f, uintptr_t at, uintptr_t limit)
 {
+    uintptr_t end = at;
+    while (f->pages != NULL && at < limit && at >= f->there_limit) {
+        if (pp_page_runs_read(f->pages, at, limit, false, &end) != 0) {
+            return limit;
+        }
+        bool any = f->pages->count > 0;
+        at = any ? f->pages->list[0].start : end;
+        f->there_limit = any ? f->pages->list[0].limit : 0;
+    }
+    return at;
+}
+
+/* Returns the page if it is in none of the heaps from *heap on, which the area has; else the end of that heap. */
+static uintptr_t beyond_heaps(const finder *f, uintptr_t at, size_t *heap, size_t heaps)
+{
+    const pp_resident_span *spans = f->found->spans;
+    for (; *heap < heaps && at >= spans[*heap].start; ++*heap) {
+        at = at > spans[*heap].limit ? at : spans[*heap].limit;
+    }
+    return at;
+}
+
+/* The kernel joins mappings that meet, whoever has made them: a block may begin at any page. The area's heaps are
+ * the spans from `heap` on. */
+static int find_large(finder *f, const pp_map_line *map, size_t heap)
+{
+    const size_t heaps = f->found->count;
     int error = 0;
-    for (uintptr_t at = map->start; at < map->limit && error == 0;) {
-        uint64_t bytes = large_bytes(f, at, map->limit);
-        if (bytes == 0) {
+    uintptr_t at = map->start;
+    while (error == 0 && f->searched < SEARCHED_MAX) {
+        at = next_there(f, beyond_heaps(f, at, &heap, heaps), map->limit);
+        if (at >= map->limit) {
             break;
         }
-        error = add(f, at, at + bytes, PP_LIBC_LARGE);
-        at += bytes;
+        if (heap < heaps && at >= f->found->spans[heap].start) {
+            continue;
+        }
+        uint64_t bytes =
+            large_bytes(f, at, heap < heaps ? f->found->spans[heap].start : map->limit);
+        if (bytes == 0 && f->pages == NULL) {
+            break;
+        }
+        if (bytes != 0) {
+            error = add(f, at, at + bytes, PP_LIBC_LARGE);
+        }
+        f->searched += bytes == 0;
+        at += bytes != 0 ? bytes : pp_page_bytes();
     }
     return error;
 }
@@ -200,8 +242,9 @@ int pp_libc_arenas_find(const pp_smaps *areas, const pp_memory *memory, pp_page_
         if (strcmp(map.path, "[heap]") == 0) {
             error = add(&f, map.start, map.limit, PP_LIBC_MAIN_ARENA);
         } else {
+            size_t heap = found->count;
             error = find_heaps(&f, &map);
-            error = error == 0 ? find_large(&f, &map) : error;
+            error = error == 0 ? find_large(&f, &map, heap) : error;
         }
     }
     return error;
