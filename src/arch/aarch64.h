@@ -35,6 +35,7 @@ enum {
 #define PP_CODE_SHIFT 2
 
 #define PP_RETURN_ON_STACK 0
+#define PP_FRAME_TOP()     ((uintptr_t)__builtin_dwarf_cfa()) /* x29 points to the lower end */
 
 /* A function may use nothing below SP (AAPCS64). */
 #define PP_RED_ZONE 0

@@ -15,6 +15,8 @@
  *   PP_CODE_SHIFT                        the binary logarithm of the alignment of instructions
  *   PP_RETURN_ON_STACK                   whether a call leaves the return address on the stack; else
  *                                        it is in the register PP_REG_BX
+ *   PP_FRAME_TOP()                       an address near the upper end of the calling function's frame: above
+ *                                        its variables, and above the frames of those that it calls
  *   pp_return_address()                  the address of a return address that was signed, or not
  *   pp_untagged()                        the address that a pointer names, without the program's tag
  *   PP_NO_ADDRESS_BIT                    a bit that no such address has

@@ -35,6 +35,7 @@ enum {
 
 /* A call pushes the return address. */
 #define PP_RETURN_ON_STACK 1
+#define PP_FRAME_TOP()     ((uintptr_t)__builtin_frame_address(0))
 
 /* The bytes below SP that a function may use without moving it (System V ABI). */
 #define PP_RED_ZONE 128

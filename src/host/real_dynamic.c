@@ -13,6 +13,7 @@
  */
 #include "host/real.h"
 
+#include "arch/registers.h"
 #include "arch/shown_as.h"
 #include "arch/system_call.h"
 #include "host/real_version.h"
@@ -73,7 +74,7 @@ static void *find_in_load_order(const char *name, const char *version)
  * there. */
 static void *ask_loader(const char *name, const char *version)
 {
-    bool begins = pp_own_work_join((uintptr_t)__builtin_frame_address(0));
+    bool begins = pp_own_work_join(PP_FRAME_TOP());
     void *found = version != NULL ? pp_real_next_version(name, version) : dlsym(RTLD_NEXT, name);
     if (begins) {
         pp_own_work_end();

@@ -8,6 +8,7 @@
  */
 #include "modules/loader.h"
 
+#include "arch/registers.h"
 #include "sys/own_work.h"
 
 #include <dlfcn.h>
@@ -17,7 +18,7 @@ bool pp_loader_find_state(const void **object, size_t *size)
 {
     Dl_info where;
     ElfW(Sym) *symbol = NULL;
-    bool begins = pp_own_work_join((uintptr_t)__builtin_frame_address(0));
+    bool begins = pp_own_work_join(PP_FRAME_TOP());
     void *state = dlsym(RTLD_DEFAULT, "_rtld_global"); /* may allocate (host/real_dynamic.c) */
     if (begins) {
         pp_own_work_end();

@@ -18,6 +18,7 @@
 #ifndef PP_SYS_OWN_WORK_H
 #define PP_SYS_OWN_WORK_H
 
+#include "arch/registers.h"
 #include "base/compiler.h"
 #include "sys/own_threads.h"
 
@@ -35,7 +36,7 @@ static inline void pp_own_work_mark(uintptr_t sp)
 
 /* From begin to end, calls from frames below the caller's are the library's own work. Not
  * nestable. */
-#define pp_own_work_begin() pp_own_work_mark((uintptr_t)__builtin_frame_address(0))
+#define pp_own_work_begin() pp_own_work_mark(PP_FRAME_TOP())
 #define pp_own_work_end()   pp_own_work_mark(0)
 
 static inline void pp_own_work_for_ever(void)

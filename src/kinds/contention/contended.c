@@ -9,6 +9,7 @@
  */
 #include "kinds/contention/contended.h"
 
+#include "arch/registers.h"
 #include "arch/system_call.h"
 #include "base/bitmap.h"
 #include "base/compiler.h"
@@ -319,7 +320,7 @@ static void count_uncharged(void)
 bool pp_contended_join(uintptr_t object, pp_place *place)
 {
     list *l = list_of(object);
-    if (!enter(l, (uintptr_t)__builtin_frame_address(0))) {
+    if (!enter(l, PP_FRAME_TOP())) {
         count_uncharged();
         return false;
     }
@@ -379,7 +380,7 @@ uint64_t pp_contended_leave(pp_place *place, bool got_it, uint64_t *unseen_ns)
         return pp_clock_ns(CLOCK_MONOTONIC);
     }
     list *l = list_of(place->object);
-    if (!enter(l, (uintptr_t)__builtin_frame_address(0))) {
+    if (!enter(l, PP_FRAME_TOP())) {
         count_uncharged();
         place->at = NULL;
         return pp_clock_ns(CLOCK_MONOTONIC);
@@ -403,8 +404,7 @@ bool pp_contended_release(uintptr_t object, uint64_t scale, uint64_t *waited_ns,
 {
     list *l = list_of(object);
     *charge = NULL;
-    if (__atomic_load_n(&l->first, __ATOMIC_RELAXED) == NULL ||
-        !enter(l, (uintptr_t)__builtin_frame_address(0))) {
+    if (__atomic_load_n(&l->first, __ATOMIC_RELAXED) == NULL || !enter(l, PP_FRAME_TOP())) {
         return false;
     }
     pp_charge *before = NULL;

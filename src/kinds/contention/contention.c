@@ -7,6 +7,7 @@
  */
 #include "kinds/contention/contention.h"
 
+#include "arch/registers.h"
 #include "base/pseudo_frame.h"
 #include "base/compiler.h"
 #include "base/random.h"
@@ -112,7 +113,7 @@ static uint32_t follow_frames(const pprof_task_frame *frame, uintptr_t *pcs)
 static pp_stack_entry *find_suspended(pp_stack_counts *table, const pp_suspension *s,
                                       uint64_t count)
 {
-    pp_scratch *scratch = pp_scratch_take_at((uintptr_t)__builtin_frame_address(0));
+    pp_scratch *scratch = pp_scratch_take_at(PP_FRAME_TOP());
     if (scratch == NULL) {
         return NULL;
     }
@@ -431,7 +432,7 @@ typedef struct waiting {
 static void visit_waiting(const pp_waiter *copy, const pp_waiter *waiter, void *context)
 {
     const waiting *w = context;
-    pp_scratch *scratch = pp_scratch_take_at((uintptr_t)__builtin_frame_address(0));
+    pp_scratch *scratch = pp_scratch_take_at(PP_FRAME_TOP());
     if (scratch == NULL) {
         return;
     }

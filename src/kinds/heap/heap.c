@@ -7,6 +7,7 @@
  */
 #include "kinds/heap/heap.h"
 
+#include "arch/registers.h"
 #include "base/exponential.h"
 #include "base/random.h"
 #include "base/stack_hash.h"
@@ -91,7 +92,7 @@ PP_COLD_PATH static void adopt_rate(uint32_t generation)
     }
     thread.generation = generation;
     thread.rate = (uint64_t)__atomic_load_n(&sampler.rate, __ATOMIC_RELAXED);
-    if (thread.rate != 1 && !pp_own_work_has((uintptr_t)__builtin_frame_address(0))) {
+    if (thread.rate != 1 && !pp_own_work_has(PP_FRAME_TOP())) {
         __atomic_store_n(&sampler.missed, true, __ATOMIC_RELAXED);
     }
     draw();

@@ -280,10 +280,9 @@ static PP_TLS struct {
     uint64_t number;
 } running;
 
-static bool is_running(void)
+static bool is_running(uintptr_t here)
 {
     uint64_t there = 0;
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     return running.at != NULL && here < (uintptr_t)running.at &&
            pp_safe_copy(&there, (uintptr_t)&running.at->number, sizeof there) &&
            there == running.number;
@@ -312,7 +311,7 @@ static void run_collector(void (*collect)(void))
 bool pp_heap_collect(void)
 {
     void (*collect)(void) = __atomic_load_n(&cycles.collector, __ATOMIC_ACQUIRE);
-    if (collect == NULL || is_running()) {
+    if (collect == NULL || is_running(PP_FRAME_TOP())) {
         return false;
     }
     uint64_t before = __atomic_load_n(&cycles.ended, __ATOMIC_ACQUIRE);

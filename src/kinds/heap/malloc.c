@@ -22,6 +22,7 @@
  * Owns: the guard (24 bytes of TLS).
  * Tested by: unit.malloc_early, e2e.heap, e2e.heap_hostile, e2e.alloctrace
  */
+#include "arch/registers.h"
 #include "base/compiler.h"
 #include "kinds/heap/alloctrace.h"
 #include "kinds/heap/heap.h"
@@ -410,8 +411,7 @@ pp_malloc_slow_free(uintptr_t block, pp_malloc_hook *hook, uintptr_t caller, uin
         pp_memory_probe_free(block);
         pp_heap_freed(before);
     }
-    if (block != 0 && pp_unlikely(pp_alloctrace_is_on()) &&
-        !pp_own_work_has((uintptr_t)__builtin_frame_address(0))) {
+    if (block != 0 && pp_unlikely(pp_alloctrace_is_on()) && !pp_own_work_has(PP_FRAME_TOP())) {
         trace_free(hook, block, caller);
     }
     return pp_malloc_resolve(hook, caller) ? hook->real : do_nothing;

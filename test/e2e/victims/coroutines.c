@@ -149,22 +149,26 @@ void by_nesting(void)
                 SWITCH_BODY(cfi) cfi(".cfi_endproc\n") ".size " #name ", .-" #name "\n");          \
     extern void name(void **save, void *to)
 
+/* GNU ld gives local symbols of a section one place in the GOT of aarch64. */
+#define IN_ASM __attribute__((visibility("hidden"))) extern
+
 #define WITH(text)    text
 #define WITHOUT(text) ""
 
 SWITCH(switch_frames, WITH);
 SWITCH(switch_bare, WITHOUT);
 
-__asm__(".text\n.type begin_frames, @function\nbegin_frames:\n"
+__asm__(".text\n.globl begin_frames\n.hidden begin_frames\n.type begin_frames, "
+        "@function\nbegin_frames:\n"
         ".cfi_startproc\n" BEGIN_FRAMES ".cfi_endproc\n.size begin_frames, .-begin_frames\n");
-extern void begin_frames(void);
+IN_ASM void begin_frames(void);
 
-__asm__(".text\n.type begin_bare, @function\nbegin_bare:\n" BEGIN_BARE
-        ".size begin_bare, .-begin_bare\n"
+__asm__(".text\n.globl begin_bare, finish_bare\n.hidden begin_bare, finish_bare\n.type begin_bare, "
+        "@function\nbegin_bare:\n" BEGIN_BARE ".size begin_bare, .-begin_bare\n"
         ".type finish_bare, @function\nfinish_bare:\n" FINISH_BARE
         ".size finish_bare, .-finish_bare\n");
-extern void begin_bare(void);
-extern void finish_bare(void);
+IN_ASM void begin_bare(void);
+IN_ASM void finish_bare(void);
 
 static void *main_stack;
 static void *own_stack;

@@ -210,8 +210,9 @@ __asm__(".text\n.type odd_switch, @function\nodd_switch:\n"
         SWITCH_BODY(NOTHING)
 #endif
         ".size odd_switch, .-odd_switch\n");
-void odd_start(void);
-__asm__(".text\n.type odd_start, @function\nodd_start:\n"
+/* GNU ld gives local symbols of a section one place in the GOT of aarch64. */
+__attribute__((visibility("hidden"))) void odd_start(void);
+__asm__(".text\n.globl odd_start\n.hidden odd_start\n.type odd_start, @function\nodd_start:\n"
 #if defined(__x86_64__)
         "mov %r12, %rdi\ncall *%r13\nud2\n"
 #elif defined(__aarch64__)
