@@ -11,8 +11,9 @@
 need python3
 # Programs for the library's libc.
 sh=$(command -v sh)
-echo=$(which echo)
-true=$(which true)
+program() { (IFS=: && for folder in $PATH; do [ ! -x "$folder/$1" ] || { echo "$folder/$1" && break; }; done); } # no builtin
+echo=$(program echo)
+true=$(program true)
 
 # serve_shell OPTIONS: a shell with a server, that runs what comes from its standard input.
 serve_shell() {
