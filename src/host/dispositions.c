@@ -165,8 +165,9 @@ PP_NOT_SHOWN(on_first_quit);
 enum { CRASH_FLAGS = SA_SIGINFO | SA_ONSTACK };
 
 static const stand_in stand_ins[STAND_INS] = {
-    {SIGTERM, 0, on_first_fatal_signal, on_fatal_signal},
-    {SIGINT, 0, on_first_fatal_signal, on_fatal_signal},
+    {SIGTERM, SA_SIGINFO, on_first_fatal_signal,
+     on_fatal_signal}, /* aarch64: else no context is given */
+    {SIGINT, SA_SIGINFO, on_first_fatal_signal, on_fatal_signal},
     {SIGIO, SA_SIGINFO | SA_RESTART, on_first_overflow, on_overflow},
     {SIGQUIT, CRASH_FLAGS | SA_RESTART, on_first_quit, on_quit},
     {SIGSEGV, CRASH_FLAGS, on_first_crash, on_crash},
