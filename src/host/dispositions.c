@@ -164,9 +164,9 @@ PP_NOT_SHOWN(on_first_quit);
 
 enum { CRASH_FLAGS = SA_SIGINFO | SA_ONSTACK };
 
+/* Without SA_SIGINFO the kernel of aarch64 gives a handler no context. */
 static const stand_in stand_ins[STAND_INS] = {
-    {SIGTERM, SA_SIGINFO, on_first_fatal_signal,
-     on_fatal_signal}, /* aarch64: else no context is given */
+    {SIGTERM, SA_SIGINFO, on_first_fatal_signal, on_fatal_signal},
     {SIGINT, SA_SIGINFO, on_first_fatal_signal, on_fatal_signal},
     {SIGIO, SA_SIGINFO | SA_RESTART, on_first_overflow, on_overflow},
     {SIGQUIT, CRASH_FLAGS | SA_RESTART, on_first_quit, on_quit},

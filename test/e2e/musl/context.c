@@ -106,10 +106,10 @@ static void set_argument(ucontext_t *context, int i, int value)
 
 #elif defined(__aarch64__)
 
-/* X0 to SP, PC; the low halves of the vector registers that functions keep, where X8 to X15 would be. */
+/* X0 to SP, and PC after it; the low halves of the vector registers that functions keep, where X8 to X15 would be. */
 __asm__(
     ".text\n"
-    ".set X, 184\n.set SP_, X + 31 * 8\n.set PC_, X + 32 * 8\n.set V, X + 8 * 8\n"
+    ".set X, 184\n.set SP_, X + 31 * 8\n.set V, X + 8 * 8\n"
     ".macro save\n"
     "    str xzr, [x0, X]\n"
     "    stp x19, x20, [x0, X + 19 * 8]\n"
