@@ -126,9 +126,10 @@ __attribute__((visibility("default"))) int pp_hook_prctl(int option, long a, lon
 
 void pp_hook_confinement_init(void)
 {
-    uintptr_t real = (uintptr_t)pp_real(&real_functions.syscall, "syscall");
+    pp_real(&real_functions.syscall, "syscall");
     if (!PP_LIBC_SYSCALL_HAS_RETURN_ADDRESS) { /* libc's is 0 in a static program, where it is `real` */
         uintptr_t libcs = pp_libc_function("syscall");
+        uintptr_t real = (uintptr_t)real_functions.syscall;
         __atomic_store_n(&syscall_is_anothers, libcs != 0 && libcs != real, __ATOMIC_RELAXED);
     }
     pp_real(&real_functions.prctl, "prctl");

@@ -23,7 +23,7 @@ enum {
     PART_PAGES = 8 /* for one system call of pp_safe_copy_part() */
 };
 
-static enum { COPY_NOT_TRIED, COPY_PERMITTED, COPY_FORBIDDEN } copying;
+static enum copy_permission { COPY_NOT_TRIED, COPY_PERMITTED, COPY_FORBIDDEN } copying;
 
 bool pp_page_readable(uintptr_t address)
 {
@@ -180,7 +180,7 @@ size_t pp_safe_copy_part(void *to, uintptr_t from, size_t size)
 
 void pp_safe_read_permit_copy(void)
 {
-    int before = COPY_NOT_TRIED;
+    enum copy_permission before = COPY_NOT_TRIED;
     __atomic_compare_exchange_n(&copying, &before, COPY_PERMITTED, false, __ATOMIC_RELAXED,
                                 __ATOMIC_RELAXED);
 }
