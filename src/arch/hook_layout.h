@@ -6,6 +6,10 @@
  * goes on in C (to_c of <architecture>_asm.inc) leaves a record of the call on the stack, from low
  * to high: arguments, hook, the caller's bx and fp, return address.
  *
+ * Where the return address of a function may be in a register alone (PP_RETURN_ON_STACK is 0), the
+ * entries of functions that may wait leave a pp_call_mark on the stack during the call: the
+ * function, that xor the mark's own address, and the frame record.
+ *
  * Zone: HOOK (no code).
  */
 #ifndef PP_ARCH_HOOK_LAYOUT_H
@@ -30,6 +34,11 @@
     _Static_assert(offsetof(type, real) == PP_HOOK_REAL &&                                         \
                        offsetof(type, target) == PP_HOOK_TARGET,                                   \
                    "the entries read " #type)
+
+typedef struct pp_call_mark {
+    uintptr_t function, check;
+    uintptr_t fp, return_address; /* of the hook's caller */
+} pp_call_mark;
 
 #define PP_ASSERT_CALL(type, arguments)                                                            \
     _Static_assert(offsetof(type, argument) == 0 &&                                                \

@@ -6,13 +6,16 @@
  */
 #include "unwind/walk_other.h"
 
+#include "arch/hook_layout.h"
 #include "modules/loader.h"
 #include "unwind/own_frames.h"
 #include "unwind/rule_cache.h"
 
 enum {
     PAGE = 4096,
-    PAGES = 4 /* are read in place, of a stack that nobody unmaps */
+    PAGES = 4,        /* are read in place, of a stack that nobody unmaps */
+    MARK_REACH = 512, /* the mark of a call is looked for so far above SP */
+    SP_ALIGN = 16
 };
 
 static bool needs_frame_pointer(const pp_frame *f)
@@ -31,6 +34,39 @@ static pp_reason leave(pp_frame *f, pp_fp_search *search)
         v = pp_frame_leave(f);
     }
     return v;
+}
+
+/*
+ * Leaves a leaf function by the mark that a hook has on the stack during a call of a function that may wait in one
+ * (pp_call_mark, arch/hook_layout.h): the return address is in the link register alone, of which the kernel tells
+ * nothing. Goes on at the caller of the hook. Sets `called` to the function that the hook has called, of whose code
+ * the place is not known; 0 if it is the leaf function itself.
+ */
+static pp_reason leave_by_mark(pp_frame *f, uintptr_t *called)
+{
+    for (uintptr_t at = f->sp; at - f->sp < MARK_REACH; at += SP_ALIGN) {
+        pp_call_mark mark = {0};
+        if (!pp_stack_peek(&f->window, at, &mark.function) ||
+            !pp_stack_peek(&f->window, at + offsetof(pp_call_mark, check), &mark.check)) {
+            break;
+        }
+        if (mark.function == 0 || (mark.function ^ at) != mark.check) {
+            continue;
+        }
+        if (!pp_stack_peek(&f->window, at + offsetof(pp_call_mark, fp), &mark.fp) ||
+            !pp_stack_peek(&f->window, at + offsetof(pp_call_mark, return_address),
+                           &mark.return_address)) {
+            break;
+        }
+        *called = pp_frame_rule(f).start == mark.function ? 0 : mark.function;
+        f->pc = pp_return_address(mark.return_address);
+        f->sp = at + sizeof mark;
+        f->fp = mark.fp;
+        f->bx = 0;
+        f->exact = false;
+        return PP_GO_ON;
+    }
+    return PP_RETURN_REGISTER;
 }
 
 static void copy_stack(pp_other_space *space, uintptr_t sp, pp_stack_image *image)
@@ -57,6 +93,13 @@ static void walk_frames(pp_frame *f, const pp_stack_image *image, pp_other_space
         walk->pcs[walk->depth++] = pp_frame_stored_pc(f);
         space->last = (pp_last_frame){pp_frame_stored_pc(f), f->sp, f->fp, f->bx};
         v = v == PP_GO_ON ? leave(f, &space->search) : v;
+        if (!PP_RETURN_ON_STACK && v == PP_RETURN_REGISTER && f->exact) {
+            uintptr_t called = 0;
+            v = leave_by_mark(f, &called);
+            if (called != 0 && walk->depth < walk->capacity) {
+                walk->pcs[walk->depth++] = called + 1;
+            }
+        }
     }
     pp_frame_close(f);
     walk->why = v;

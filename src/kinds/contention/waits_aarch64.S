@@ -43,6 +43,32 @@
         jump_through pp_wait_hook_\name, PP_HOOK_TARGET
 .endm
 
+/*
+ * Calls the function at x16, with a pp_call_mark (arch/hook_layout.h) on the stack: glibc waits for
+ * rwlocks, and for locks with a time-out, in leaf functions.
+ */
+.macro call_marked
+        frame   32
+        mov     x17, sp
+        eor     x17, x17, x16
+        stp     x16, x17, [sp]
+        blr     x16
+        stp     xzr, xzr, [sp]
+        leave   32
+        ret
+.endm
+
+/* Goes on at the target; if that is the real function, with a mark. */
+.macro marked_target name
+        address_of x17, pp_wait_hook_\name
+        ldr     x16, [x17, #PP_HOOK_REAL]
+        ldr     x17, [x17, #PP_HOOK_TARGET]
+        cmp     x16, x17
+        b.eq    3f
+        br      x17
+3:      call_marked
+.endm
+
 /* Calls C with a pp_wait_call (kinds/contention/waits.h). */
 .macro slow name
         inner   pp_slow_\name
@@ -67,23 +93,28 @@
 .endm
 
 /* Ends an entry whose target is the real function or the slow path. */
-.macro real_or_target name
+.macro real_or_target name, limit=EVER
         jump_through pp_wait_hook_\name, PP_HOOK_REAL
-1:      jump_through pp_wait_hook_\name, PP_HOOK_TARGET
+1:
+        .ifc \limit, EVER
+        jump_through pp_wait_hook_\name, PP_HOOK_TARGET
+        .else
+        marked_target \name
+        .endif
         slow    \name
         local   pp_count_\name
         .set    pp_count_\name, pp_slow_\name
 .endm
 
-.macro MUTEX name
+.macro MUTEX name, limit
         entry   \name
         if_mutex_taken
         unless_hot
-        real_or_target \name
+        real_or_target \name, \limit
 .endm
 
-.macro MTX name
-        MUTEX \name
+.macro MTX name, limit
+        MUTEX \name, \limit
 .endm
 
 .macro count name
@@ -97,21 +128,29 @@
 1:      slow    \name
 .endm
 
-.macro WRLOCK name
-        count   \name
+.macro WRLOCK name, limit
+        entry   \name
+        if_rwlock_taken
+        jump_through pp_wait_hook_\name, PP_HOOK_TARGET
+1:      marked_target \name
+        inner   pp_count_\name
         if_rwlock_taken
         unless_hot
         real_or_slow \name
 .endm
 
-.macro RDLOCK name
-        count   \name
+.macro RDLOCK name, limit
+        entry   \name
+        if_rwlock_written
+        jump_through pp_wait_hook_\name, PP_HOOK_TARGET
+1:      marked_target \name
+        inner   pp_count_\name
         if_rwlock_written
         unless_hot
         real_or_slow \name
 .endm
 
-.macro SPIN name
+.macro SPIN name, limit
         count   \name
         if_spin_taken
         unless_hot
@@ -126,13 +165,13 @@
         cbnz    w16, 1f
 .endm
 
-.macro UNMUTEX name
+.macro UNMUTEX name, limit
         entry   \name
         if_mutex_waited_for
         real_or_target \name
 .endm
 
-.macro UNLOCK name
+.macro UNLOCK name, limit
         count   \name
         unless_listed
         real_or_slow \name
@@ -145,27 +184,27 @@
         .set    pp_count_\name, pp_slow_\name
 .endm
 
-.macro COND name
+.macro COND name, limit
         always \name
 .endm
 
-.macro SEM name
+.macro SEM name, limit
         always \name
 .endm
 
-.macro JOIN name
+.macro JOIN name, limit
         always \name
 .endm
 
-.macro BARRIER name
+.macro BARRIER name, limit
         always \name
 .endm
 
-.macro EVENT name
+.macro EVENT name, limit
         always \name
 .endm
 
-#define STUB(name, shape, try, limit) shape name ;
+#define STUB(name, shape, try, limit) shape name, limit ;
 PP_WAIT_LIST(STUB)
 
 /*
@@ -177,14 +216,11 @@ PP_WAIT_LIST(STUB)
         local   pp_wait_call_real
         landing pp_wait_call_real
         .cfi_personality 0x1b, pp_wait_unwound  /* DW_EH_PE_pcrel | DW_EH_PE_sdata4 */
-        frame   16
         mov     x9, x1
         mov     x16, x0
         ldp     x0, x1, [x9]
         ldp     x2, x3, [x9, #16]
-        blr     x16
-        leave   16
-        ret
+        call_marked
         end     pp_wait_call_real
 
 /*

@@ -14,6 +14,7 @@
  */
 #include "kinds/contention/waits.h"
 
+#include "arch/registers.h"
 #include "host/real.h"
 #include "kinds/contention/wait_list.h"
 #include "modules/libc.h"
@@ -174,14 +175,22 @@ static uintptr_t real_of(void *hook)
 }
 
 /* The functions of which a program may make most calls; none has an old version. They are resolved
- * here: what pp_hook_waits_count() says is true of calls without a slot, too. */
+ * here: what pp_hook_waits_count() says is true of calls without a slot, too. A rwlock's entry that
+ * leaves a mark (pp_call_mark, arch/hook_layout.h) is needed all the time. */
 size_t pp_hook_waits_list_called(pp_called_hook *list, size_t capacity)
 {
     static pp_wait_hook *const often[] = {
-        &pp_wait_hook_pthread_mutex_lock,    &pp_wait_hook_pthread_mutex_unlock,
-        &pp_wait_hook_pthread_rwlock_rdlock, &pp_wait_hook_pthread_rwlock_wrlock,
-        &pp_wait_hook_pthread_rwlock_unlock, &pp_wait_hook_pthread_spin_lock,
-        &pp_wait_hook_pthread_spin_unlock,   NULL};
+        &pp_wait_hook_pthread_mutex_lock,
+        &pp_wait_hook_pthread_mutex_unlock,
+        &pp_wait_hook_pthread_rwlock_unlock,
+        &pp_wait_hook_pthread_spin_lock,
+        &pp_wait_hook_pthread_spin_unlock,
+#if PP_RETURN_ON_STACK
+        &pp_wait_hook_pthread_rwlock_rdlock,
+        &pp_wait_hook_pthread_rwlock_wrlock,
+#endif
+        NULL
+    };
     size_t used = 0;
     for (size_t i = 0; often[i] != NULL && used < capacity; i++) {
         pp_wait_resolve(often[i]);

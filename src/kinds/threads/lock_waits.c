@@ -248,7 +248,7 @@ static void read_rwlock(const look *l, pp_lock_wait *wait)
 }
 
 /* A thread whose place has no name waits for a rwlock that has a writer, if the words around its futex say so. Of a
- * leaf function that has no frame (glibc's on aarch64), nothing says who called it. */
+ * leaf function that has no frame (glibc's on aarch64) nothing may say who called it. */
 static void read_unnamed_rwlock(const look *l, pp_lock_wait *wait)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_waits.c PROFILES [closed]: a thousand threads wait, in eight ways. Profiles of threads are
+ * thread_waits.c PROFILES [closed]: a thousand threads wait, in eleven ways. Profiles of threads are
  * taken; no wait may end by that, none may say EINTR, no read may come short, and the stacks are to
  * be whole.
  *
@@ -38,8 +38,8 @@
 #include <unistd.h>
 
 enum {
-    KINDS = 8,
-    QUIET = 120, /* of each kind */
+    KINDS = 11,
+    QUIET = 87, /* of each kind */
     RESTLESS = 4,
     WAITERS = KINDS * (QUIET + RESTLESS),
     OTHERS = 3,
@@ -72,6 +72,9 @@ static int epoll_fd, listener, deep[2];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static sem_t semaphore;
+static pthread_rwlock_t written = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_rwlock_t is_read = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
 static unsigned futex_word;
 
 static void count(unsigned *what)
@@ -94,7 +97,7 @@ static struct timespec in_a_nap(void)
     return t;
 }
 
-/* ---- the eight ways; 0 or errno ---- */
+/* ---- the eleven ways; 0 or errno ---- */
 
 #define WAY __attribute__((noinline)) static int
 
@@ -168,8 +171,30 @@ WAY way_futex(const waiter *w)
         syscall(SYS_futex, &futex_word, FUTEX_WAIT, 0, w->quiet ? NULL : &nap, NULL, 0));
 }
 
-static int (*const ways[KINDS])(const waiter *) = {way_epoll,  way_poll, way_sleep, way_read,
-                                                   way_accept, way_cond, way_sem,   way_futex};
+WAY way_reader(const waiter *w)
+{
+    const struct timespec until = in_a_nap();
+    return w->quiet ? pthread_rwlock_rdlock(&written)
+                    : pthread_rwlock_timedrdlock(&written, &until);
+}
+
+WAY way_writer(const waiter *w)
+{
+    const struct timespec until = in_a_nap();
+    return w->quiet ? pthread_rwlock_wrlock(&is_read)
+                    : pthread_rwlock_timedwrlock(&is_read, &until);
+}
+
+WAY way_timed_lock(const waiter *w)
+{
+    struct timespec until = in_a_nap();
+    until.tv_sec += w->quiet ? 3600 : 0;
+    return pthread_mutex_timedlock(&held, &until);
+}
+
+static int (*const ways[KINDS])(const waiter *) = {way_epoll,  way_poll,   way_sleep,     way_read,
+                                                   way_accept, way_cond,   way_sem,       way_futex,
+                                                   way_reader, way_writer, way_timed_lock};
 
 /* ---- waiters ---- */
 
@@ -300,6 +325,9 @@ static void start_all(void)
     listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     check(epoll_fd >= 0 && listener >= 0 && listen(listener, 1) == 0, "descriptors");
     check(pipe2(deep, O_CLOEXEC) == 0 && sem_init(&semaphore, 0, 0) == 0, "pipe");
+    check(pthread_rwlock_wrlock(&written) == 0 && pthread_rwlock_rdlock(&is_read) == 0 &&
+              pthread_mutex_lock(&held) == 0,
+          "locks");
     for (unsigned i = 0; i < WAITERS; i++) {
         waiters[i].kind = i % KINDS;
         waiters[i].quiet = i < KINDS * QUIET;
