@@ -21,13 +21,14 @@ victim=$victims/odd_coroutines
 room() { "$victim" room | sed -n "s/^$1 //p"; }
 room_alternate=$(room alternate)
 room_stack=$(room stack)
+least=$(room least) # 2048 on x86-64, 5120 on aarch64
 
 # lives STACK ALTERNATE: there is room for a signal, in the one or in the other.
 lives() { [ "$1" -ge "$room_stack" ] || [ "$2" -ge "$room_alternate" ]; }
 
-# 2048 is MINSIGSTKSZ of old headers, 8192 is their SIGSTKSZ. 16384 is PTHREAD_STACK_MIN.
+# 8192 is SIGSTKSZ of old headers. 16384 is PTHREAD_STACK_MIN.
 for way in context jump bare proto; do
-    for pair in 4096-65536 8192-65536 4096-8192 8192-8192 16384-0 16384-2048 16384-8192 16384-65536 65536-2048; do
+    for pair in 4096-65536 8192-65536 4096-8192 8192-8192 16384-0 "16384-$least" 16384-8192 16384-65536 "65536-$least"; do
         stack=${pair%-*}
         alternate=${pair#*-}
         # The way "jump" enters its stacks by signals.

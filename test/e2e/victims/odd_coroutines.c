@@ -355,13 +355,25 @@ static void *run_coroutines(void *result)
 
 /* ---- room ---- */
 
+/* The size of the smallest alternate stack that the kernel takes. */
+static size_t least_alternate(void)
+{
+    static char memory[65536];
+    stack_t alternate = {.ss_sp = memory, .ss_size = 2048};
+    while (sigaltstack(&alternate, NULL) != 0) {
+        alternate.ss_size += 1024;
+    }
+    return alternate.ss_size;
+}
+
 static void print_room(void)
 {
     size_t frame = getauxval(AT_MINSIGSTKSZ);
     if (frame == 0) {
         frame = 2048;
     }
-    printf("alternate %zu\nstack %zu\n", frame + HANDLER, frame + HANDLER + OWN);
+    printf("alternate %zu\nstack %zu\nleast %zu\n", frame + HANDLER, frame + HANDLER + OWN,
+           least_alternate());
 }
 
 int main(int argc, char **argv)
