@@ -106,6 +106,10 @@ compare() { # GO
     echo "$(wc -l <same) requests are answered as by $("$1" version), $(wc -l <known) differ as they should"
 }
 
+compared=0
 for go in "$(command -v go)" /usr/lib/go-*/bin/go; do
-    [ ! -x "$go" ] || compare "$go"
+    "$go" list net/http >/dev/null 2>&1 || continue # not there, or without its packages
+    compare "$go"
+    compared=$((compared + 1))
 done
+[ $compared -gt 0 ] || absent "Go that can build"
