@@ -55,7 +55,7 @@ cat >greedy.c <<'C'
 int main(void)
 {
     size_t blocks = 0;
-    while (malloc(1 << 20) != NULL) {
+    while (malloc(1 << 18) != NULL) {
         blocks++;
     }
     printf("%zu\n", blocks);
@@ -71,7 +71,7 @@ for kilobytes in 60000 200000; do
         [ $kinds = cpu:1000 ] || [ $kilobytes = 200000 ] || least=60
         found=$(sh -c "ulimit -v $kilobytes; exec env LIBPPROF=$kinds,file=$work/v.pb.gz LD_PRELOAD=$library ./greedy" \
             2>/dev/null || true)
-        expect_at_least "megabytes under ulimit -v $kilobytes, $kinds, plain $plain" \
+        expect_at_least "quarters of a megabyte under ulimit -v $kilobytes, $kinds, plain $plain" \
             "$(percent "$plain" $least)" "$found"
     done
 done
