@@ -17,5 +17,6 @@ waits() {
 for program in thread_waits thread_waits_unoptimized; do
     waits "$program" 100
     waits "$program" 10 closed
+    (export LIBPPROF="block:1,mutex:1,file=$work/%k.pb.gz" && waits "$program" 10) # waits behind the slow paths of hooks
 done
 echo ok

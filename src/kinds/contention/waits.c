@@ -22,6 +22,7 @@
  */
 #include "kinds/contention/waits.h"
 
+#include "arch/registers.h"
 #include "arch/shown_as.h"
 #include "base/compiler.h"
 #include "kinds/contention/contention.h"
@@ -38,8 +39,10 @@
 
 /* The entries call this. */
 long pp_wait_slow(const pp_wait_call *call);
-/* Assembler has this function, and names the next as its personality routine. */
+/* Assembler has these functions. It names the next as the personality routine of the first; the second is there
+ * where a call needs a mark (pp_call_mark, arch/hook_layout.h). */
 long pp_wait_call_real(pp_wait_function *real, const uintptr_t argument[4]);
+long pp_wait_call_marked(pp_wait_function *real, const uintptr_t argument[4]);
 _Unwind_Reason_Code pp_wait_unwound(int version, _Unwind_Action actions,
                                     _Unwind_Exception_Class exception_class,
                                     struct _Unwind_Exception *exception,
@@ -48,7 +51,11 @@ _Unwind_Reason_Code pp_wait_unwound(int version, _Unwind_Action actions,
 static long call_real(const pp_wait_call *call)
 {
     pp_wait_function *real = __atomic_load_n(&call->hook->real, __ATOMIC_RELAXED);
+#if PP_RETURN_ON_STACK
     return real(call->argument[0], call->argument[1], call->argument[2], call->argument[3]);
+#else
+    return pp_wait_call_marked(real, call->argument);
+#endif
 }
 
 /* Calls a real function that is a cancellation point. */

@@ -58,6 +58,15 @@
         ret
 .endm
 
+/* The same for the function at x0, with the four arguments at x1. */
+.macro call_with_arguments
+        mov     x9, x1
+        mov     x16, x0
+        ldp     x0, x1, [x9]
+        ldp     x2, x3, [x9, #16]
+        call_marked
+.endm
+
 /* Goes on at the target; if that is the real function, with a mark. */
 .macro marked_target name
         address_of x17, pp_wait_hook_\name
@@ -216,12 +225,14 @@ PP_WAIT_LIST(STUB)
         local   pp_wait_call_real
         landing pp_wait_call_real
         .cfi_personality 0x1b, pp_wait_unwound  /* DW_EH_PE_pcrel | DW_EH_PE_sdata4 */
-        mov     x9, x1
-        mov     x16, x0
-        ldp     x0, x1, [x9]
-        ldp     x2, x3, [x9, #16]
-        call_marked
+        call_with_arguments
         end     pp_wait_call_real
+
+/* long pp_wait_call_marked(pp_wait_function *real, const uintptr_t argument[4]): only calls the real function. */
+        local   pp_wait_call_marked
+        landing pp_wait_call_marked
+        call_with_arguments
+        end     pp_wait_call_marked
 
 /*
  * syscall(): calls kinds/contention/futex.c for a possible wait for a futex while hooks count, with
