@@ -8,7 +8,7 @@
 # packages have what they should.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
-need cmake cc readelf
+need cmake make cc readelf
 
 there=$work/there
 cmake --install "$BUILD" --prefix "$there" >install.out 2>&1 || fail "cmake --install: $(cat install.out)"
