@@ -116,8 +116,8 @@ if unshare -p -f true 2>/dev/null; then
         "$victims/threads" >spent
     raw t.pb.gz
     for name in main posix_entry c11_entry; do
-        expect_near "weight of $name" "$(awk -v name=$name '$1 == name { print $2 }' spent)" \
-            "$(weight_with t.pb.gz.raw $name)" 15
+        expect_near "weight of burn_ms in $name" "$(awk -v name=$name '$1 == name { print $2 }' spent)" \
+            "$(weight_with t.pb.gz.raw burn_ms $name)" 15
     done
     # The first process of a namespace ignores what it has no handler for.
     unshare -p -f env LIBPPROF="cpu:1000,file=$work/init.pb.gz" LD_PRELOAD="$library" sh -c \
