@@ -160,22 +160,28 @@ static void leave_jump(struct coroutine *self)
     }
 }
 
+static __thread struct coroutine *entering;
+
 static void enter_jump(struct coroutine *to)
 {
+    entering = to;
     if (sigsetjmp(to->of->place, 0) == 0) {
         siglongjmp(to->place, 1);
     }
 }
 
-static __thread struct coroutine *entering;
+__attribute__((noinline)) static void begin_body(void)
+{
+    body(entering);
+}
 
-/* On the new stack, which the kernel believes to be an alternate one until this returns. */
+/* On the new stack, which the kernel believes to be an alternate one until prepare_jump() says otherwise. What its
+ * frame had is gone when it is entered again, as another signal may have come there: GNU Pth does not need it either. */
 static void on_new_stack(int number)
 {
-    struct coroutine *self = entering;
     (void)number;
-    if (sigsetjmp(self->place, 0) != 0) {
-        body(self);
+    if (sigsetjmp(entering->place, 0) != 0) {
+        begin_body();
     }
 }
 
