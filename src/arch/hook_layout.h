@@ -40,6 +40,8 @@ typedef struct pp_call_mark {
     uintptr_t fp, return_address; /* of the hook's caller */
 } pp_call_mark;
 
+_Static_assert(sizeof(pp_call_mark) == 32, "call_marked of waits_aarch64.S writes it");
+
 #define PP_ASSERT_CALL(type, arguments)                                                            \
     _Static_assert(offsetof(type, argument) == 0 &&                                                \
                        offsetof(type, hook) == (arguments) * sizeof(uintptr_t) &&                  \

@@ -131,15 +131,15 @@ total=$(($(wall_us "$profile" wall_born) + $(wall_us "$profile" pprof_unseen_wai
 expect_at_least "threads of 3 ms: their time" "$(awk -v all="$(truth all)" -v running="$(truth running)" \
     'BEGIN { printf "%d\n", 0.99 * all - 3 * 10000 * sqrt(running / 10000) }')" "$total"
 # While no thread runs, the looker rests after some looks, and still has all the time: 3 seconds would be 60 looks, 22 are due.
-# On a busy machine the program waits for the looker at its end, and up to 0.2 s, since the last look, have the stack of that wait.
-preload wall,file=idle.pb.gz sleep 3
-raw idle.pb.gz
-looks=$(sed -n 's/.*libpprof: \([0-9]*\) looks at all threads.*/\1/p' idle.pb.gz.raw)
-[ "$looks" -gt 0 ] && [ "$looks" -lt 40 ] || fail "looks at a process that sleeps for 3 seconds: $looks"
-all_us=$(awk '/^Samples:/ { part = 1; next } /^Locations/ { part = 2 }
-    part == 1 && /^ *[0-9]+ +[0-9]+:/ { sum += $2 } END { printf "%d\n", sum / 1000 }' idle.pb.gz.raw)
-expect_at_least "the time of a process that sleeps for 3 seconds" 2990000 "$all_us"
-expect_at_least "what of it is in the sleep" 2700000 "$(wall_us idle.pb.gz.raw clock_nanosleep sleep)"
+# On a busy machine what passed since the last look may have the stack of the end (docs/WALL.md): hence attempts.
+check_idle() {
+    preload wall,file=idle.pb.gz sleep 3
+    raw idle.pb.gz
+    looks=$(sed -n 's/.*libpprof: \([0-9]*\) looks at all threads.*/\1/p' idle.pb.gz.raw)
+    [ "$looks" -gt 0 ] && [ "$looks" -lt 40 ] || fail "looks at a process that sleeps for 3 seconds: $looks"
+    expect_at_least "the time of a process that sleeps for 3 seconds" 2990000 "$(wall_us idle.pb.gz.raw clock_nanosleep sleep)"
+}
+attempts 3 check_idle
 # A program that has changed its user may not see where its threads wait. Its profile says so.
 if [ "$(id -u)" = 0 ]; then
     cat >dropped.c <<'C'

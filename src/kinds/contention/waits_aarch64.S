@@ -137,26 +137,24 @@
 1:      slow    \name
 .endm
 
-.macro WRLOCK name, limit
+/* A wait for a rwlock needs the mark, whether hooks count or not. `if_taken` looks at the lock. */
+.macro rwlock name, if_taken
         entry   \name
-        if_rwlock_taken
+        \if_taken
         jump_through pp_wait_hook_\name, PP_HOOK_TARGET
 1:      marked_target \name
         inner   pp_count_\name
-        if_rwlock_taken
+        \if_taken
         unless_hot
         real_or_slow \name
 .endm
 
+.macro WRLOCK name, limit
+        rwlock  \name, if_rwlock_taken
+.endm
+
 .macro RDLOCK name, limit
-        entry   \name
-        if_rwlock_written
-        jump_through pp_wait_hook_\name, PP_HOOK_TARGET
-1:      marked_target \name
-        inner   pp_count_\name
-        if_rwlock_written
-        unless_hot
-        real_or_slow \name
+        rwlock  \name, if_rwlock_written
 .endm
 
 .macro SPIN name, limit
