@@ -14,6 +14,7 @@
 #include "kinds/cpu/cpu_threads.h"
 #include "kinds/cpu/thread_label.h"
 #include "modules/loader_use.h"
+#include "modules/own_code.h"
 #include "modules/single_thread.h"
 #include "sys/apart.h"
 #include "sys/clock.h"
@@ -178,6 +179,16 @@ static bool is_restarted(const pp_thread_row *row)
     return row->state == PP_THREAD_WAITS_IN_CALL && row->place.call == SYS_restart_syscall;
 }
 
+/*
+ * Whether it waits for the library itself: for a look, when it joins or leaves, or for what runs apart. The
+ * program has no such wait, and a look meets it too often: it lasts until the look is over.
+ */
+static bool waits_for_us(const pp_thread_row *row)
+{
+    bool may = row->place.call == SYS_futex || row->place.call == SYS_nanosleep;
+    return may && pp_own_code_has(row->place.pc);
+}
+
 static pp_wall_state state_of(int folder, const pp_thread_row *row)
 {
     switch (row->state) {
@@ -185,7 +196,7 @@ static pp_wall_state state_of(int folder, const pp_thread_row *row)
     case PP_THREAD_IS_SILENT:
         return PP_WALL_RUNNING;
     case PP_THREAD_WAITS_IN_CALL:
-        return state_in_call(folder, row->tid, &row->place);
+        return waits_for_us(row) ? PP_WALL_RUNNING : state_in_call(folder, row->tid, &row->place);
     case PP_THREAD_WAITS:
         return row->place.call < 0 && row->place.pc != 0 ? PP_WALL_PAGE : PP_WALL_OTHER;
     default:
