@@ -84,19 +84,19 @@ typedef struct coroutine {
 static coroutine two[2], *tasks;
 static void *home;
 
-__attribute__((noinline)) static void go(unsigned from, unsigned to)
+__attribute__((noinline)) static void go(coroutine *from, coroutine *to)
 {
-    switch_stack(&two[from].sp, two[to].sp);
+    switch_stack(&from->sp, to->sp);
 }
 
-__attribute__((noinline)) static void tell_and_go(unsigned from, unsigned to)
+__attribute__((noinline)) static void tell_and_go(coroutine *from, coroutine *to)
 {
-    pprof_task_suspend(&two[from].task, "turn");
-    pprof_task_resume(&two[to].task);
-    switch_stack(&two[from].sp, two[to].sp);
+    pprof_task_suspend(&from->task, "turn");
+    pprof_task_resume(&to->task);
+    switch_stack(&from->sp, to->sp);
 }
 
-static void (*way)(unsigned from, unsigned to);
+static void (*way)(coroutine *from, coroutine *to);
 static unsigned long left;
 
 /* The second of the two. */
@@ -104,18 +104,18 @@ static void answer(uintptr_t unused)
 {
     (void)unused;
     for (;;) {
-        way(1, 0);
+        way(&two[1], &two[0]);
     }
 }
 
 /* Runs on the first of the two, whose stack is that of main(). */
-static double ns_of(void (*how)(unsigned from, unsigned to))
+static double ns_of(void (*how)(coroutine *from, coroutine *to))
 {
     enum { BOTH_WAYS = 2 };
     way = how;
     uint64_t start_ns = bench_thread_cpu_ns();
     for (left = BLOCK / BOTH_WAYS; left > 0; left--) {
-        how(0, 1);
+        how(&two[0], &two[1]);
     }
     return (double)(bench_thread_cpu_ns() - start_ns) / BLOCK;
 }
