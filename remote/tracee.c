@@ -291,29 +291,50 @@ pp_tracee_status pp_tracee_stop(int tid, bool (*may_stop)(int tid, void *context
     return status;
 }
 
+/* The thread is at the entry of a call that is left out: it is stopped once more, where the kernel looks at signals and
+ * interrupted calls. False: it is not, or gone. */
+static bool stop_after_call(int tid)
+{
+    int status = 0;
+    ptrace(PTRACE_SYSCALL, tid, NULL, NULL);
+    while (wait_for(tid, STOP_MS, &status) && WIFSTOPPED(status)) {
+        if (is_event_stop(status)) {
+            return true;
+        }
+        bool is_exit = is_call_stop(status);
+        if (is_exit) { /* not before: each stop takes back a demand for another one */
+            ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+        }
+        pass_signal_on(tid, is_exit ? PTRACE_CONT : PTRACE_SYSCALL, status);
+    }
+    return false;
+}
+
+/* Lets the thread go on to the next entry or exit of a call. False: it is not there, or gone. */
+static bool stop_at_call(int tid)
+{
+    int status = 0;
+    ptrace(PTRACE_SYSCALL, tid, NULL, NULL);
+    while (wait_for(tid, STOP_MS, &status) && WIFSTOPPED(status)) {
+        if (is_call_stop(status)) {
+            return true;
+        }
+        pass_signal_on(tid, PTRACE_SYSCALL, status);
+    }
+    return false;
+}
+
 /* The thread is at the entry of a call, where one register is not to be seen. The call is left out, the thread stopped
  * once more, and set back to before the call. */
 static bool stop_before_call(pp_tracee *t)
 {
     const pp_tracee_general entry = t->registers.general;
-    int status = 0;
-    if (!pp_tracee_leave_out(t->tid)) {
+    if (!pp_tracee_leave_out(t->tid) || !stop_after_call(t->tid) || !read_registers(t)) {
         return false;
     }
-    ptrace(PTRACE_SYSCALL, t->tid, NULL, NULL);
-    while (wait_for(t->tid, STOP_MS, &status) && WIFSTOPPED(status)) {
-        if (is_event_stop(status) && read_registers(t)) {
-            pp_tracee_set_before_call(&t->registers, &entry);
-            t->at_entry = false;
-            return pp_tracee_set_general(t->tid, &t->registers.general);
-        }
-        bool is_exit = is_call_stop(status);
-        if (is_exit) { /* not before: each stop takes back a demand for another one */
-            ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
-        }
-        pass_signal_on(t->tid, is_exit ? PTRACE_CONT : PTRACE_SYSCALL, status);
-    }
-    return false;
+    pp_tracee_set_before_call(&t->registers, &entry);
+    t->at_entry = false;
+    return pp_tracee_set_general(t->tid, &t->registers.general);
 }
 
 bool pp_tracee_step(pp_tracee *tracee)
@@ -382,7 +403,7 @@ static int write_frame(int tid, const pp_tracee_frame *frame)
 
 /* Waits until the function has returned, and stops the thread at the entry of rt_sigreturn. After
  * another rt_sigreturn, of a handler, the kernel has forgotten how the call goes on: it begins anew. */
-static bool wait_for_return(const pp_tracee *t, const pp_tracee_frame *frame,
+static bool wait_for_return(pp_tracee *t, const pp_tracee_frame *frame,
                             pp_tracee_general *continued)
 {
     pp_tracee_general general;
@@ -393,9 +414,8 @@ static bool wait_for_return(const pp_tracee *t, const pp_tracee_frame *frame,
             pp_tracee_returns(&general, frame)) {
             return true;
         }
-        if (pass_signal_on(t->tid, PTRACE_SYSCALL, status) &&
-            pp_tracee_kernel_restarts(&t->registers)) {
-            pp_tracee_let_restart(&t->registers, continued);
+        if (pass_signal_on(t->tid, PTRACE_SYSCALL, status)) {
+            pp_tracee_forget_time(&t->registers, continued);
         }
     }
     return false;
@@ -409,23 +429,24 @@ static bool wait_for_return(const pp_tracee *t, const pp_tracee_frame *frame,
  */
 static void give_registers_back(const pp_tracee *t, const pp_tracee_general *continued)
 {
-    pp_tracee_general general;
-    int status = 0;
-    pp_tracee_get_general(t->tid, &general);
-    pp_tracee_repeat(&general);
-    pp_tracee_set_general(t->tid, &general);
-    ptrace(PTRACE_SYSCALL, t->tid, NULL, NULL);
-    while (wait_for(t->tid, STOP_MS, &status) && WIFSTOPPED(status) && !is_event_stop(status)) {
-        bool is_exit = is_call_stop(status);
-        if (is_exit) { /* not before: each stop takes back a demand for another one */
-            ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
+    pp_tracee_postpone(t->tid);
+    if (!stop_after_call(t->tid)) {
+        return;
+    }
+    if (PP_TRACEE_ENTRY_KEEPS_ARGUMENT) {
+        pp_tracee_set_argument(t->tid, continued);
+        if (!stop_at_call(t->tid)) {
+            return;
         }
-        pass_signal_on(t->tid, is_exit ? PTRACE_CONT : PTRACE_SYSCALL, status);
+        pp_tracee_postpone(t->tid);
+        if (!stop_at_call(t->tid)) {
+            return;
+        }
     }
     pp_tracee_set_state(t->tid, &t->registers);
     ptrace(PTRACE_SETSIGMASK, t->tid, sizeof t->registers.mask, &t->registers.mask);
     pp_tracee_set_shadow(t->tid, t->registers.shadow);
-    pp_tracee_set_general(t->tid, continued);
+    pp_tracee_continue(t->tid, &t->registers, continued);
 }
 
 /*
@@ -476,8 +497,8 @@ int64_t pp_tracee_call_function(pp_tracee *tracee, const pp_tracee_call *call, u
     }
     *frame_at = frame.at;
     int64_t stood_ns = (int64_t)(pp_remote_now_ns() - tracee->stopped_ns);
-    if (PP_TRACEE_CALL_GOES_ON && !tracee->at_entry &&
-        pp_tracee_is_interrupted(&tracee->registers) && wait_for_return(tracee, &frame, &before)) {
+    if (!tracee->at_entry && pp_tracee_goes_on(&tracee->registers) &&
+        wait_for_return(tracee, &frame, &before)) {
         give_registers_back(tracee, &before);
     }
     ptrace(PTRACE_DETACH, tracee->tid, NULL, NULL);

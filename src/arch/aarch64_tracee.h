@@ -12,9 +12,10 @@
  * mask back. Nobody else has to do anything, so whoever stopped the thread may go, or be killed.
  *
  * A call that the stop has interrupted. The kernel sets the thread back to the instruction of the
- * call before a tracer sees it (do_signal of arch/arm64/kernel/signal.c): the call begins again, with
- * its whole time. If it has ended with EINTR, its first argument is lost: pp_tracee_note_wait() keeps
- * what /proc showed before.
+ * call before a tracer sees it (do_signal of arch/arm64/kernel/signal.c), and remembers what the call
+ * has returned only for that once. If it has ended with EINTR, its first argument is lost:
+ * pp_tracee_note_wait() keeps what /proc showed before. What it has returned else is known by the
+ * call, so the thread is put once more where the kernel looks at that (pp_tracee_continue()).
  *
  * Sources: arch/arm64/kernel/signal.c (rt_sigreturn, parse_user_sigframe) and ptrace.c,
  * <asm/sigcontext.h>, <asm/ptrace.h>, ptrace(2) PTRACE_GETREGSET.
@@ -30,6 +31,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <linux/futex.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -37,11 +39,11 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 
-/* A call that the stop has interrupted begins again: nobody has to wait until it can go on. */
-enum { PP_TRACEE_CALL_GOES_ON = false };
-
 /* x7 says whether a stop of PTRACE_SYSCALL is before or after the call. */
 enum { PP_TRACEE_ENTRY_HIDES_A_REGISTER = true };
+
+/* A call that begins again has the x0 with which the thread has entered the kernel. */
+enum { PP_TRACEE_ENTRY_KEEPS_ARGUMENT = true };
 
 enum {
     PP_SVC_BYTES = 4,
@@ -61,6 +63,7 @@ typedef struct pp_tracee_registers {
     size_t state_bytes; /* of vector registers */
     uintptr_t thread_pointer;
     long call;                /* that the stop has interrupted; -1: none */
+    long result;              /* of that call: -PP_ERESTART...; 0: it is none that may have ended */
     bool cut_short;           /* it has ended with EINTR */
     uintptr_t first_argument; /* of that call */
     _Alignas(16) uint8_t state[PP_TRACEE_STATE_MAX];
@@ -96,6 +99,37 @@ static inline bool pp_tracee_set_general(int tid, const pp_tracee_general *gener
     return pp_tracee_set_set(tid, NT_PRSTATUS, general, sizeof *general);
 }
 
+/*
+ * What the kernel has a call return that a signal interrupts: whether it begins again after a handler, and how. Sources:
+ * hrtimer_nanosleep of kernel/time/hrtimer.c, futex_wait of kernel/futex, poll_select_finish of fs/select.c, ipc/msg.c,
+ * sigsuspend of kernel/signal.c, signal(7).
+ */
+static inline long pp_tracee_result_of(long call, const pp_tracee_general *g)
+{
+    enum { ABSOLUTE = 1 /* TIMER_ABSTIME */ };
+    int futex = (int)g->regs[1] & FUTEX_CMD_MASK;
+    switch (call) {
+    case SYS_restart_syscall:
+    case SYS_nanosleep:
+        return -PP_ERESTART_RESTARTBLOCK;
+    case SYS_clock_nanosleep:
+        return (g->regs[1] & ABSOLUTE) != 0 ? -PP_ERESTARTNOHAND : -PP_ERESTART_RESTARTBLOCK;
+    case SYS_futex:
+        if (futex != FUTEX_WAIT && futex != FUTEX_WAIT_BITSET) {
+            return -PP_ERESTARTNOINTR;
+        }
+        return g->regs[3] == 0 ? -PP_ERESTARTSYS : -PP_ERESTART_RESTARTBLOCK;
+    case SYS_ppoll:
+    case SYS_pselect6:
+    case SYS_rt_sigsuspend:
+    case SYS_msgrcv:
+    case SYS_msgsnd:
+        return -PP_ERESTARTNOHAND;
+    default:
+        return -PP_ERESTARTSYS;
+    }
+}
+
 /* The call is the one in which the thread waited before, if the thread is where that one ends or
  * begins. */
 static inline void pp_tracee_note_wait(pp_tracee_registers *r, const pp_tracee_wait *before)
@@ -106,6 +140,7 @@ static inline void pp_tracee_note_wait(pp_tracee_registers *r, const pp_tracee_w
     r->cut_short = is_there && g->pc == before->pc && (long)g->regs[0] == -EINTR;
     r->call = set_back || r->cut_short ? before->call : -1;
     r->first_argument = r->cut_short ? before->first_argument : (uintptr_t)g->regs[0];
+    r->result = r->cut_short ? -PP_ERESTARTNOHAND : pp_tracee_result_of(r->call, g);
 }
 
 /* Reads all but the mask, and notes the interrupted call. */
@@ -177,16 +212,60 @@ static inline void pp_tracee_arguments(const pp_tracee_registers *r, uintptr_t t
     }
 }
 
-static inline bool pp_tracee_kernel_restarts(const pp_tracee_registers *r)
-{
-    (void)r;
-    return false;
-}
-
 /* Whether the interrupted call has not done its work. */
 static inline bool pp_tracee_is_interrupted(const pp_tracee_registers *r)
 {
     return r->call >= 0;
+}
+
+/* Whether the kernel can go on with the interrupted call. */
+static inline bool pp_tracee_goes_on(const pp_tracee_registers *r)
+{
+    return r->call >= 0 && r->result != 0;
+}
+
+/* The kernel has forgotten how much time such a call has left: it begins anew. */
+static inline void pp_tracee_forget_time(pp_tracee_registers *r, pp_tracee_general *continued)
+{
+    (void)continued;
+    if (r->result == -PP_ERESTART_RESTARTBLOCK) {
+        r->result = -PP_ERESTARTNOHAND;
+    }
+}
+
+/* Leaves out the call at whose entry the thread is, and has the thread make it once more. */
+static inline void pp_tracee_postpone(int tid)
+{
+    pp_tracee_general general;
+    if (pp_tracee_get_general(tid, &general)) {
+        general.pc -= PP_SVC_BYTES;
+        pp_tracee_set_general(tid, &general);
+        pp_tracee_leave_out(tid);
+    }
+}
+
+/* Gives the thread, which is to make a call, the registers that it cannot be given in that. */
+static inline void pp_tracee_set_argument(int tid, const pp_tracee_general *continued)
+{
+    pp_tracee_general general;
+    if (pp_tracee_get_general(tid, &general)) {
+        general.regs[0] = continued->regs[0];
+        general.regs[7] = continued->regs[7];
+        pp_tracee_set_general(tid, &general);
+    }
+}
+
+/* The thread is at the exit of a call that was left out, with the first argument of the interrupted one. It gets its
+ * registers, and the kernel goes on as after the interrupted one. The number first: alone it does nothing. */
+static inline void pp_tracee_continue(int tid, const pp_tracee_registers *r,
+                                      const pp_tracee_general *continued)
+{
+    const int number = (int)r->call;
+    pp_tracee_general general = *continued;
+    general.regs[0] = (unsigned long long)r->result;
+    general.pc += PP_SVC_BYTES;
+    pp_tracee_set_set(tid, PP_SYSTEM_CALL_SET, &number, sizeof number);
+    pp_tracee_set_general(tid, &general);
 }
 
 /* Whether the interrupted call has ended with EINTR, as some do after any stop. */
@@ -220,6 +299,7 @@ static inline void pp_tracee_set_before_call(pp_tracee_registers *r, const pp_tr
     r->general.pc = entry->pc - PP_SVC_BYTES;
     r->call = (long)entry->regs[8];
     r->cut_short = false;
+    r->result = 0;
     r->first_argument = (uintptr_t)entry->regs[0];
 }
 

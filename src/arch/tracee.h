@@ -36,6 +36,14 @@ typedef struct pp_tracee_wait {
     uintptr_t sp, pc; /* the PC is that after the call */
 } pp_tracee_wait;
 
+/* Of errno.h in the kernel: a system call that a signal interrupted begins again. */
+enum {
+    PP_ERESTARTSYS = 512,
+    PP_ERESTARTNOINTR = 513,
+    PP_ERESTARTNOHAND = 514,
+    PP_ERESTART_RESTARTBLOCK = 516
+};
+
 #if defined(__x86_64__)
 #include "arch/x86_64_tracee.h"
 #elif defined(__aarch64__)

@@ -38,18 +38,7 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 
-/* Of errno.h in the kernel: a system call that a signal interrupted begins again. */
-enum {
-    PP_ERESTARTSYS = 512,
-    PP_ERESTARTNOINTR = 513,
-    PP_ERESTARTNOHAND = 514,
-    PP_ERESTART_RESTARTBLOCK = 516
-};
-
-/* The kernel goes on with a call that the stop has interrupted, if the thread gets back its registers. */
-enum { PP_TRACEE_CALL_GOES_ON = true };
-
-enum { PP_TRACEE_ENTRY_HIDES_A_REGISTER = false };
+enum { PP_TRACEE_ENTRY_HIDES_A_REGISTER = false, PP_TRACEE_ENTRY_KEEPS_ARGUMENT = false };
 
 typedef struct user_regs_struct pp_tracee_general;
 
@@ -151,13 +140,6 @@ static inline void pp_tracee_arguments(const pp_tracee_registers *r, uintptr_t t
     }
 }
 
-/* Whether the kernel itself remembers how the interrupted call goes on (restart_syscall(2)), which
- * it forgets when the thread returns from a handler. */
-static inline bool pp_tracee_kernel_restarts(const pp_tracee_registers *r)
-{
-    return pp_tracee_call_number(r) >= 0 && (long)r->general.rax == -PP_ERESTART_RESTARTBLOCK;
-}
-
 /* Whether the interrupted call has not done its work. */
 static inline bool pp_tracee_is_interrupted(const pp_tracee_registers *r)
 {
@@ -165,6 +147,12 @@ static inline bool pp_tracee_is_interrupted(const pp_tracee_registers *r)
     return pp_tracee_call_number(r) >= 0 &&
            (result == -EINTR || result == -PP_ERESTARTSYS || result == -PP_ERESTARTNOINTR ||
             result == -PP_ERESTARTNOHAND || result == -PP_ERESTART_RESTARTBLOCK);
+}
+
+/* Whether the kernel can go on with the interrupted call. */
+static inline bool pp_tracee_goes_on(const pp_tracee_registers *r)
+{
+    return pp_tracee_is_interrupted(r);
 }
 
 /* Whether the call has ended because of the stop. */
@@ -180,6 +168,14 @@ static inline void pp_tracee_let_restart(const pp_tracee_registers *r, pp_tracee
     general->rax = (unsigned long long)-PP_ERESTARTNOHAND;
 }
 
+/* The kernel has forgotten how much time such a call has left (restart_syscall(2)): it begins anew. */
+static inline void pp_tracee_forget_time(pp_tracee_registers *r, pp_tracee_general *continued)
+{
+    if ((long)continued->rax == -PP_ERESTART_RESTARTBLOCK) {
+        pp_tracee_let_restart(r, continued);
+    }
+}
+
 /* Makes the thread go on as if it had interrupted no call. */
 static inline void pp_tracee_forget_call(pp_tracee_general *general)
 {
@@ -193,6 +189,30 @@ static inline void pp_tracee_repeat(pp_tracee_general *general)
     general->rip -= SYSCALL_BYTES;
     general->rax = general->orig_rax;
     general->orig_rax = (unsigned long long)-1;
+}
+
+/* Leaves out the call at whose entry the thread is, and has the thread make it once more. */
+static inline void pp_tracee_postpone(int tid)
+{
+    pp_tracee_general general;
+    if (pp_tracee_get_general(tid, &general)) {
+        pp_tracee_repeat(&general);
+        pp_tracee_set_general(tid, &general);
+    }
+}
+
+static inline void pp_tracee_set_argument(int tid, const pp_tracee_general *continued)
+{
+    (void)tid;
+    (void)continued;
+}
+
+/* Gives the thread, stopped where the kernel looks at interrupted calls, its registers. */
+static inline void pp_tracee_continue(int tid, const pp_tracee_registers *r,
+                                      const pp_tracee_general *continued)
+{
+    (void)r;
+    pp_tracee_set_general(tid, continued);
 }
 
 /* Puts a time in milliseconds into the argument of epoll_wait and epoll_pwait that has it. */

@@ -155,7 +155,7 @@ if contained true 2>/dev/null; then
     outer=$!
     started="$started $outer"
     exec 9>contained.in
-    inner_of() { inner=$(pgrep -P "$(pgrep -P "$outer" -x unshare)" -x web_guest); }
+    inner_of() { inner=$(pgrep -u "$alice" -x web_guest); }
     wait_until inner_of
     wait_until answers "$inner"
     expect_no_file /mnt/pprof
