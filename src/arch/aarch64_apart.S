@@ -16,6 +16,7 @@
 
         .text
         local   pp_apart_call
+        local   pp_apart_call_end
 landing pp_apart_call
         frame   32
         stp     x19, x20, [sp]
@@ -53,5 +54,6 @@ landing pp_apart_call
         leave   32
         ret
 end pp_apart_call
+pp_apart_call_end:
 
         properties

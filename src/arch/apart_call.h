@@ -8,6 +8,9 @@
 #ifndef PP_ARCH_APART_CALL_H
 #define PP_ARCH_APART_CALL_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /*
  * Creates a thread or a child by clone(2), which calls function(argument) and ends, and waits until it
  * has ended. The flags include CLONE_VM and CLONE_PARENT_SETTID: the kernel stores the new id in *tid
@@ -17,5 +20,12 @@
  */
 long pp_apart_call(unsigned long flags, int *tid, int *lives, void (*function)(void *argument),
                    void *argument);
+extern const char pp_apart_call_end[];
+
+/* Whether a thread that waits at this PC waits for that end. */
+static inline bool pp_apart_call_waits(uintptr_t pc)
+{
+    return pc > (uintptr_t)pp_apart_call && pc < (uintptr_t)pp_apart_call_end;
+}
 
 #endif

@@ -18,6 +18,7 @@
 
         .text
         local   pp_apart_call
+        local   pp_apart_call_end
 function pp_apart_call
         push    %rbp
         .cfi_def_cfa_offset 16
@@ -62,6 +63,7 @@ function pp_apart_call
         .cfi_def_cfa %rsp, 8
         ret
 end pp_apart_call
+pp_apart_call_end:
 
 #else
 #error "libpprof cannot lend its stack on this architecture yet: add src/arch/<name>_apart.S"

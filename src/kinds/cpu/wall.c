@@ -8,13 +8,13 @@
  */
 #include "kinds/cpu/wall.h"
 
+#include "arch/apart_call.h"
 #include "arch/system_call.h"
 #include "host/worker.h"
 #include "kinds/cpu/cpu_control.h"
 #include "kinds/cpu/cpu_threads.h"
 #include "kinds/cpu/thread_label.h"
 #include "modules/loader_use.h"
-#include "modules/own_code.h"
 #include "modules/single_thread.h"
 #include "sys/apart.h"
 #include "sys/clock.h"
@@ -185,8 +185,9 @@ static bool is_restarted(const pp_thread_row *row)
  */
 static bool waits_for_us(const pp_thread_row *row)
 {
-    bool may = row->place.call == SYS_futex || row->place.call == SYS_nanosleep;
-    return may && pp_own_code_has(row->place.pc);
+    bool waits_for_turn =
+        row->place.call == SYS_futex && row->place.argument[0] == (uintptr_t)&wall.turn;
+    return waits_for_turn || pp_apart_call_waits(row->place.pc);
 }
 
 static pp_wall_state state_of(int folder, const pp_thread_row *row)
