@@ -89,6 +89,11 @@ void pp_own_threads_take_back(int *place)
     }
 }
 
+void pp_own_threads_act_for(int self)
+{
+    pp_thread_marks.acts_for = self;
+}
+
 int pp_own_threads_acts_for(void)
 {
     return pp_thread_marks.acts_for;

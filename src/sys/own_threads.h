@@ -44,6 +44,10 @@ int *pp_own_threads_lend(int self);
 /* That thread is gone, or was not created. NULL is ignored. */
 void pp_own_threads_take_back(int *place);
 
+/* The calling thread, one of the library's own, acts for itself: pp_task_self() does not ask the kernel until it is told 0.
+ * Meanwhile no code of the program may run on it, which could fork. */
+void pp_own_threads_act_for(int self);
+
 /* For whom the calling thread acts: a thread's id, or 0. */
 int pp_own_threads_acts_for(void);
 

@@ -46,6 +46,15 @@ enum {
 
 PP_PSEUDO_FRAME(pprof_missing_frames)
 
+/* What is filled for each thread anew. */
+typedef struct scratch {
+    pp_other_space space;
+    uintptr_t pcs[PP_SCRATCH_DEPTH];
+    char status[PP_TASK_STATUS_BYTES];
+} scratch;
+
+_Static_assert(sizeof(scratch) <= PP_THREADS_SCRATCH, "callers have room for it");
+
 /* The working memory of a snapshot. */
 typedef struct work {
     const pp_threads_wish *wish;
@@ -55,9 +64,7 @@ typedef struct work {
     pp_threads *threads;
     pp_kept_threads *kept;
     pp_thread_list list; /* an element for each row */
-    pp_other_space *space;
-    uintptr_t *pcs; /* PP_SCRATCH_DEPTH of them */
-    char *status;   /* PP_TASK_STATUS_BYTES */
+    scratch *scratch;
     pp_thread_record *records;
     pp_thread_record **from; /* what the records are copies of */
     pp_keyed *by_tid;        /* of the records */
@@ -433,8 +440,8 @@ static bool take_kept(work *w, pp_thread_row *row, const pp_kept_wait *wait)
 static bool take_walk(work *w, pp_thread_row *row, const pp_sight *sight,
                       const pp_task_place *place)
 {
-    pp_walk walk = {.pcs = w->pcs, .capacity = PP_SCRATCH_DEPTH};
-    pp_walk_other(place->pc, place->sp, w->space, &walk);
+    pp_walk walk = {.pcs = w->scratch->pcs, .capacity = PP_SCRATCH_DEPTH};
+    pp_walk_other(place->pc, place->sp, &w->scratch->space, &walk);
     pprof_labels *labels = labels_now(w, row);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (sight->clock_ns < 0 || pp_task_cpu_ns(row->tid) != sight->clock_ns) {
@@ -512,7 +519,7 @@ static void look_for_answer(work *w, question *q)
         q->row->state = PP_THREAD_RUNS;
         close_question(q);
     } else if (q->answer == NULL && pp_answers_have_room() && !pp_small_stacks_has(q->row->tid) &&
-               !pp_task_blocks(w->folder, q->row->tid, PP_SAMPLING_SIGNAL, w->status)) {
+               !pp_task_blocks(w->folder, q->row->tid, PP_SAMPLING_SIGNAL, w->scratch->status)) {
         q->ran_ns = 0;
         q->answer = pp_answer_ask(q->row->tid);
     }
@@ -709,10 +716,8 @@ int pp_threads_snapshot(const pp_threads_wish *wish, pp_arena *arena, pp_threads
 {
     work w = {.wish = wish, .arena = arena, .self = pp_task_self(), .threads = threads};
     threads->count = 0;
-    w.space = pp_arena_alloc(arena, sizeof *w.space);
-    w.pcs = pp_arena_array(arena, PP_SCRATCH_DEPTH, sizeof *w.pcs);
-    w.status = pp_arena_alloc(arena, PP_TASK_STATUS_BYTES);
-    if (w.space == NULL || w.pcs == NULL || w.status == NULL) {
+    w.scratch = wish->scratch != NULL ? wish->scratch : pp_arena_alloc(arena, sizeof *w.scratch);
+    if (w.scratch == NULL) {
         return -ENOMEM;
     }
     pp_apart(take_apart, &w);

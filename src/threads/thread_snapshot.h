@@ -62,6 +62,8 @@ typedef struct pp_thread_row {
     char name[PP_TASK_NAME_BYTES];
 } pp_thread_row;
 
+enum { PP_THREADS_SCRATCH = 1 << 15 };
+
 typedef struct pp_threads_wish {
     const uintptr_t *pc; /* the calling thread's stack */
     uint32_t depth;
@@ -74,6 +76,8 @@ typedef struct pp_threads_wish {
     bool afresh;          /* trusts no earlier snapshot */
     const int *folder;    /* for task_state.h, of the calling thread; NULL: it is opened */
     pp_task_files *files; /* that thread's, or NULL */
+    void
+        *scratch; /* PP_THREADS_SCRATCH bytes, zero before the first snapshot; NULL: of the arena */
 } pp_threads_wish;
 
 typedef struct pp_threads {

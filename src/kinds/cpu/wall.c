@@ -10,6 +10,7 @@
 
 #include "arch/apart_call.h"
 #include "arch/system_call.h"
+#include "base/memory.h"
 #include "host/worker.h"
 #include "kinds/cpu/cpu_control.h"
 #include "kinds/cpu/cpu_threads.h"
@@ -19,6 +20,7 @@
 #include "sys/apart.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
+#include "sys/own_threads.h"
 #include "sys/sandbox.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
@@ -54,6 +56,7 @@ static struct {
     bool looks_for_all;  /* the looker, also for threads that the CPU profile does not know */
     pp_task_files files; /* its own */
     pp_arena memory;     /* of a look, empty between two */
+    void *scratch;       /* of all looks; NULL: there is none, or no memory */
     pp_worker looker;
 } wall = {.memory = PP_ARENA_INIT,
           .looker = {.work = look_when_due, .leaves = leave_looker, .avoids_libc = true}};
@@ -256,7 +259,8 @@ static void look_apart(void *of_moment)
                                   .only = all_known ? tids : NULL,
                                   .only_count = moved,
                                   .folder = &folder,
-                                  .files = m->files};
+                                  .files = m->files,
+                                  .scratch = wall.scratch};
     uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
     if (folder == PP_TASK_ANY_FOLDER && wants_folder(all_known, moved)) {
         folder = pp_task_open();
@@ -364,10 +368,12 @@ static void leave_looker(void)
 
 static void look_when_due(void)
 {
+    const int self = pp_task_self();
     if (__atomic_exchange_n(&wall.has_new_thread, false, __ATOMIC_RELAXED)) {
         ask_for_promptness();
     }
-    if (pp_lock_try(&wall.turn, pp_task_self())) {
+    pp_own_threads_act_for(self);
+    if (pp_lock_try(&wall.turn, self)) {
         if (wall.users > 0) {
             pp_loader_go_out();
             look_at_threads(false, looker_files());
@@ -379,6 +385,7 @@ static void look_when_due(void)
         }
         pp_lock_release(&wall.turn);
     }
+    pp_own_threads_act_for(0);
 }
 
 typedef struct seeing {
@@ -421,6 +428,16 @@ static int show(pp_wall_look *look, void *context, bool leaves)
 
 /* ---- users ---- */
 
+static void release_memory(void)
+{
+    void *scratch = wall.scratch;
+    wall.scratch = NULL; /* first: a child of a fork does not release it again */
+    if (scratch != NULL) {
+        pp_memory_unmap(scratch, PP_THREADS_SCRATCH);
+    }
+    pp_arena_release(&wall.memory);
+}
+
 static int begin_first(int hz)
 {
     wall.hz = hz;
@@ -435,6 +452,7 @@ static int begin_first(int hz)
         return error;
     }
     look_for_all(true);
+    wall.scratch = pp_memory_map(PP_THREADS_SCRATCH);
     error = begin_cpu();
     if (error == 0) {
         wall.has_new_thread = true; /* the first look is that of the caller (show) */
@@ -446,6 +464,7 @@ static int begin_first(int hz)
     if (error != 0) {
         look_for_all(false);
         pp_wall_accounts_end();
+        release_memory();
     }
     return error;
 }
@@ -491,7 +510,7 @@ static int leave(const task *t)
         pp_worker_end(&wall.looker);
         look_for_all(false);
         pp_wall_accounts_end();
-        pp_arena_release(&wall.memory);
+        release_memory();
     }
     return error;
 }
@@ -560,7 +579,7 @@ void pp_wall_after_fork_in_child(void)
     wall.files = (pp_task_files){.look = 0};
     pp_thread_label_end();
     pp_worker_after_fork(&wall.looker);
-    pp_arena_release(&wall.memory);
+    release_memory();
     pp_wall_accounts_after_fork_in_child();
     pp_lock_release(&wall.turn);
 }
