@@ -19,8 +19,8 @@
  * signals, number 33 as well: a handler would write to the stack that both use. 0 or -errno of clone.
  */
 long pp_apart_call(unsigned long flags, int *tid, int *lives, void (*function)(void *argument),
-                   void *argument);
-extern const char pp_apart_call_end[];
+                   void *argument) __attribute__((visibility("hidden")));
+extern const char pp_apart_call_end[] __attribute__((visibility("hidden")));
 
 /* Whether a thread that waits at this PC waits for that end. */
 static inline bool pp_apart_call_waits(uintptr_t pc)
