@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # test_http_wall.sh: wall-clock profiles by HTTP: only while asked for; requests share the looks, and each gets its own
-# time; a client that hangs up ends its collection.
+# time; a client that hangs up ends its collection. What was counted so far, and the file, have the same beginning, and
+# nothing of a CPU profile that runs already.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 # shellcheck source=test/e2e/http.sh
@@ -18,6 +19,8 @@ per_thread() {
         part == 1 && /^ *[0-9]+ +[0-9]+:/ { sub(/:/, "", $2); sum += $2 }
         END { printf "%.2f\n", sum / 1e9 / duration }' "$1"
 }
+
+time_of() { sed -n 's/^Time: //p' "$1.pb.gz.raw"; }
 
 serve_guest ''
 threads=$(ls "/proc/$server/task" | wc -l)
@@ -49,7 +52,6 @@ expect_equal "what was counted so far" 200 "$(status_of '/wall?now=1')"
 for file in so_far so_far_again; do
     python3 "$ask" "$url/wall?now=1" -o $file.pb.gz >/dev/null 9>&-
     raw $file.pb.gz
-    time_of() { sed -n 's/^Time: //p' "$1.pb.gz.raw"; }
     duration=$("$BUILD/bin/cpprof" top --json $file.pb.gz | sed 's/.*"duration_nanos":\([0-9]*\).*/\1/')
     [ "$duration" -lt 300000000000 ] || fail "the duration of what was counted so far: $duration ns"
 done
@@ -68,4 +70,26 @@ expect_equal "no rate" 200 "$(status_of '/wall?hz=&seconds=1')"
 # As the other profiles of ours without a text; Go's ignores it.
 expect_equal "a text" 400 "$(status_of '/wall?debug=1&seconds=1')"
 expect_equal "a text of the CPU profile" 200 "$(status_of '/profile?debug=1&seconds=1')"
+end_guest
+
+# ---- a CPU profile runs before, and a request before the file ----
+serve_guest "control,cpu,file=$work/last.%k.pb.gz"
+has_worked() {
+    get worked.pb.gz '/profile?now=1'
+    raw worked.pb.gz
+    [ "$(weight worked.pb.gz.raw)" -ge 300 ] # 3 s
+}
+wait_until has_worked
+python3 "$ask" "$url/wall?seconds=100" -o never.pb.gz >/dev/null 9>&- &
+is_counted() { [ "$(status_of '/wall?now=1')" = 200 ]; }
+wait_until is_counted
+expect_equal "a request beside it" 200 "$(status_of '/wall?seconds=2')"
+get beside.pb.gz '/wall?now=1'
+raw beside.pb.gz
+expect_near "threads of the profile beside the CPU profile" "$((threads - 1))" "$(per_thread beside.pb.gz.raw)" 0.4
+"$BUILD/bin/cpprof" configure "$server" wall >/dev/null
+end_guest
+raw last.wall.pb.gz
+expect_equal "the beginning of the file" "$(time_of beside)" "$(time_of last.wall)"
+expect_near "threads of the file" "$((threads - 1))" "$(per_thread last.wall.pb.gz.raw)" 0.4
 echo ok

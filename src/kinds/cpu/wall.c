@@ -15,8 +15,10 @@
 #include "kinds/cpu/cpu_control.h"
 #include "kinds/cpu/cpu_threads.h"
 #include "kinds/cpu/thread_label.h"
+#include "kinds/cpu/wall_profile.h"
 #include "modules/loader_use.h"
 #include "modules/single_thread.h"
+#include "profile/delta.h"
 #include "sys/apart.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
@@ -46,6 +48,9 @@ static struct {
     bool has_cpu; /* there is one; else the next look tries again */
     bool confined;
     int64_t cpu_time_ns; /* when that profile began; another one is not ours */
+    /* What it had counted when it began to serve: with labels, and without. */
+    pp_profile cpu_before[2];
+    pp_arena before_memory;
     int hz;
     int64_t period_ns;
     int64_t time_ns;   /* wall clock: when the first user joined */
@@ -58,7 +63,8 @@ static struct {
     pp_arena memory;     /* of a look, empty between two */
     void *scratch;       /* of all looks; NULL: there is none, or no memory */
     pp_worker looker;
-} wall = {.memory = PP_ARENA_INIT,
+} wall = {.before_memory = PP_ARENA_INIT,
+          .memory = PP_ARENA_INIT,
           .looker = {.work = look_when_due, .leaves = leave_looker, .avoids_libc = true}};
 
 /* ---- states ---- */
@@ -314,6 +320,24 @@ static void ask_for_promptness(void)
 
 /* ---- the CPU profile ---- */
 
+/* The CPU profile may end, with its stacks, while there are users. */
+static int keep_before(const pp_cpu_result *result, bool with_labels, pp_profile *before)
+{
+    const pp_wall_counts counts = {.cpu = result};
+    int error = pp_wall_profile_build(&counts, with_labels, &wall.before_memory, before);
+    return error != 0 ? error : pp_profile_copy_samples(before, &wall.before_memory, before);
+}
+
+/* It ran before. */
+static int note_cpu(const pp_cpu_result *result, void *of_runs)
+{
+    *(bool *)of_runs = true;
+    wall.cpu_time_ns = result->facts.time_ns;
+    int error = keep_before(result, true, &wall.cpu_before[0]);
+    return error != 0 ? error : keep_before(result, false, &wall.cpu_before[1]);
+}
+
+/* It begins with us: all that it counts is ours. */
 static int note_start(const pp_cpu_result *result, void *unused)
 {
     (void)unused;
@@ -332,12 +356,16 @@ static void leave_cpu(void)
 /* 0, also if no thread could be armed yet. */
 static int begin_cpu(void)
 {
-    int error = pp_cpu_control_join(wall.hz > CPU_HZ ? wall.hz : CPU_HZ, NULL, NULL);
+    bool ran = false;
+    memset(wall.cpu_before, 0, sizeof wall.cpu_before);
+    int error = pp_cpu_control_join(wall.hz > CPU_HZ ? wall.hz : CPU_HZ, note_cpu, &ran);
     wall.rides = error == -EBUSY;
-    if (error == 0 || wall.rides) {
+    if (wall.rides) {
+        error = pp_cpu_control_look(note_cpu, &ran);
+    } else if (error == 0 && !ran) {
         error = pp_cpu_control_look(note_start, NULL);
-        wall.has_cpu = error == 0;
     }
+    wall.has_cpu = error == 0;
     return error == -EAGAIN ? 0 : error;
 }
 
@@ -401,13 +429,16 @@ static int see_both(const pp_cpu_result *result, void *of_seeing)
     return s->look(&s->counts, s->context);
 }
 
-/* Calls `look` with what has been counted until now; `leaves`: the CPU profile ends with it. */
-static int show(pp_wall_look *look, void *context, bool leaves)
+/* Calls `look` with what has been counted until now; `leaves`: the CPU profile ends with it. `is_first`: as in
+ * pp_wall_counts. */
+static int show(pp_wall_look *look, void *context, bool leaves, bool is_first)
 {
     uint64_t now_ns = look_at_threads(true, NULL);
     seeing s = {.look = look,
                 .context = context,
-                .counts = {.places = pp_wall_settle_all(now_ns),
+                .counts = {.is_first = is_first,
+                           .cpu_before = wall.cpu_before,
+                           .places = pp_wall_settle_all(now_ns),
                            .now_ns = now_ns,
                            .period_ns = wall.period_ns,
                            .time_ns = wall.time_ns,
@@ -436,6 +467,7 @@ static void release_memory(void)
         pp_memory_unmap(scratch, PP_THREADS_SCRATCH);
     }
     pp_arena_release(&wall.memory);
+    pp_arena_release(&wall.before_memory);
 }
 
 static int begin_first(int hz)
@@ -501,7 +533,7 @@ static int leave(const task *t)
     bool is_last = wall.users == 1;
     int error = 0;
     if (t->look != NULL) {
-        error = show(t->look, t->context, is_last);
+        error = show(t->look, t->context, is_last, false);
     } else if (is_last) {
         leave_cpu();
     }
@@ -517,12 +549,13 @@ static int leave(const task *t)
 
 static int join(const task *t)
 {
-    int error = wall.users == 0 ? begin_first(t->hz) : 0;
+    bool is_first = wall.users == 0;
+    int error = is_first ? begin_first(t->hz) : 0;
     if (error != 0) {
         return error;
     }
     wall.users++;
-    error = show(t->look, t->context, false);
+    error = show(t->look, t->context, false, is_first);
     if (error != 0) {
         leave(&(task){.look = NULL});
     }
@@ -547,7 +580,7 @@ int pp_wall_leave(pp_wall_look *look, void *context, bool fatal)
 
 static int look_so_far(const task *t)
 {
-    return wall.users > 0 ? show(t->look, t->context, false) : -ESRCH;
+    return wall.users > 0 ? show(t->look, t->context, false, false) : -ESRCH;
 }
 
 int pp_wall_so_far(pp_wall_look *look, void *context)

@@ -7,7 +7,8 @@
  *   CPU sampler (cpu_control.h)      --> what runs                        |
  *                                                  profile (wall_profile.h) of both
  *
- * If a CPU profile runs that cannot be shared, its counts serve, too.
+ * If a CPU profile runs that cannot be shared, its counts serve, too. What a CPU profile has counted before it serves is not
+ * the first user's.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Locks: `turn`, before the session lock of cpu_control.c and the lock of wall_accounts.c.
@@ -18,6 +19,7 @@
 
 #include "kinds/cpu/cpu.h"
 #include "kinds/cpu/wall_accounts.h"
+#include "profile/model.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,7 +28,9 @@ enum { PP_WALL_HZ = 20 };
 
 /* What has been counted since the first user joined. */
 typedef struct pp_wall_counts {
-    const pp_cpu_result *cpu; /* NULL: the CPU profile has ended before */
+    bool is_first;                /* the look is for the first user, which joins */
+    const pp_cpu_result *cpu;     /* NULL: the CPU profile has ended before */
+    const pp_profile *cpu_before; /* two: see wall.c */
     const pp_wall_places *places;
     int64_t period_ns;
     int64_t time_ns;   /* wall clock: when the first user joined */

@@ -51,13 +51,11 @@ static int keep_before(const pp_wall_counts *counts, void *context)
 {
     collection *c = context;
     c->start_ns = counts->now_ns;
-    int error = pp_wall_profile_build(counts, c->with_labels, c->arena, &c->before);
-    if (error == 0 &&
-        c->before.sample_count == 0) { /* all that is counted so far has the same time */
-        c->time_ns = counts->time_ns;
-        c->start_ns = counts->start_ns;
+    if (counts->is_first) { /* nothing, whatever has struck in the moment since */
+        c->time_ns = 0;
     }
-    return error;
+    return c->time_ns != 0 ? pp_wall_profile_build(counts, c->with_labels, c->arena, &c->before)
+                           : 0;
 }
 
 /* Encodes into memory: the turn is held, and the writer may be slow. */
@@ -87,13 +85,14 @@ static void leave_thread_label(collection *c)
     }
 }
 
-/* A program with a filter may not be asked for names (prctl). */
-static int begin_collection(collection *c, int hz, pp_timed_labels labels, pp_arena *arena)
+/* `is_so_far`: it has what was counted before, too. A program with a filter may not be asked for names (prctl). */
+static int begin_collection(collection *c, int hz, pp_timed_labels labels, bool is_so_far,
+                            pp_arena *arena)
 {
     *c = (collection){.arena = arena,
                       .with_labels = labels != PP_TIMED_NO_LABELS,
                       .with_thread = labels == PP_TIMED_THREAD_LABEL && !pp_sandbox_has_filter(),
-                      .time_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME),
+                      .time_ns = is_so_far ? 0 : (int64_t)pp_clock_ns(CLOCK_REALTIME),
                       .encoded = PP_BUFFER_INIT};
     if (c->with_thread) {
         pp_thread_label_want();
@@ -142,7 +141,7 @@ static const char *reason_of(int error)
 static int begin(int hz, pp_timed_labels labels, pp_arena *arena, void **started, const char **why)
 {
     collection *c = pp_arena_alloc(arena, sizeof *c);
-    int error = c != NULL ? begin_collection(c, hz, labels, arena) : -ENOMEM;
+    int error = c != NULL ? begin_collection(c, hz, labels, false, arena) : -ENOMEM;
     *why = error != 0 ? reason_of(error) : NULL;
     *started = c;
     return error;
@@ -214,10 +213,10 @@ static struct {
 } file = {.arena = PP_ARENA_INIT};
 
 /* Of a collection whose arena is of nothing else. */
-static int begin_with_arena(collection *c, int hz, pp_arena *arena)
+static int begin_with_arena(collection *c, int hz, bool is_so_far, pp_arena *arena)
 {
-    int error =
-        begin_collection(c, hz, file.with_thread ? PP_TIMED_THREAD_LABEL : PP_TIMED_LABELS, arena);
+    int error = begin_collection(c, hz, file.with_thread ? PP_TIMED_THREAD_LABEL : PP_TIMED_LABELS,
+                                 is_so_far, arena);
     if (error != 0) {
         pp_arena_release(arena);
     }
@@ -253,7 +252,7 @@ static int start_own(pprof_writer writer, int hz)
     if (own.runs) {
         return -EBUSY;
     }
-    int error = begin_with_arena(&own.collection, hz, &own.arena);
+    int error = begin_with_arena(&own.collection, hz, false, &own.arena);
     own.runs = error == 0;
     own.writer = writer;
     return error;
@@ -323,10 +322,12 @@ static void reset(void)
     file.with_thread = false;
 }
 
-static int begin_file(void)
+/* A file of an interval has what is new. Any other has what `now=1` has, and its time: who collects that, and then the file,
+ * knows that they are one (cpu=shared does the same). */
+static int begin_file(bool is_so_far)
 {
     pp_prepare_files();
-    int error = begin_with_arena(&file.collection, file.hz, &file.arena);
+    int error = begin_with_arena(&file.collection, file.hz, is_so_far, &file.arena);
     file.is_open = files->wanted = error == 0;
     if (error != 0) {
         pp_log_error("the wall-clock profile", " could not be started", error, NULL);
@@ -339,7 +340,7 @@ static int begin_file(void)
 static int start(uint64_t duration_ns)
 {
     (void)duration_ns; /* the end of the duration has the file written */
-    return files->asked ? begin_file() : 0;
+    return files->asked ? begin_file(true) : 0;
 }
 
 static void write_files(bool so_far, const void *interrupted)
@@ -362,7 +363,7 @@ static void resume(uint64_t duration_ns)
     (void)duration_ns;
     if (file.is_interrupted) {
         file.is_interrupted = false;
-        begin_file();
+        begin_file(false);
     }
 }
 
@@ -383,7 +384,7 @@ static void after_fork(bool goes_on)
     if (files->wanted) {
         files->wanted = false;
         if (goes_on) {
-            begin_file();
+            begin_file(true);
         }
     }
 }

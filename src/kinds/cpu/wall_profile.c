@@ -14,6 +14,7 @@
 #include "base/pseudo_frame.h"
 #include "base/text.h"
 #include "kinds/cpu/cpu_profile.h"
+#include "profile/delta.h"
 #include "profile/label_shares.h"
 #include "profile/mappings.h"
 #include "profile/samples.h"
@@ -133,7 +134,9 @@ static int fill(collector *c, const pp_wall_counts *counts, pp_profile *profile)
     if (counts->cpu != NULL) {
         pp_stack_counts_each(counts->cpu->counts, count_entry, &cpu);
     }
-    pp_stack_counts_each(counts->places->counts, count_entry, &waits);
+    if (counts->places != NULL) {
+        pp_stack_counts_each(counts->places->counts, count_entry, &waits);
+    }
     size_t capacity = 2 * (cpu + c->cpu.count) + waits + c->waits.count + LOST;
     if (pp_samples_init(&c->samples, capacity, c->arena) != 0) {
         return -ENOMEM;
@@ -145,8 +148,10 @@ static int fill(collector *c, const pp_wall_counts *counts, pp_profile *profile)
                  (int64_t)(facts->lost_table_full + facts->lost_no_scratch + facts->lost_no_room) *
                      c->cpu_period_ns);
     }
-    pp_stack_counts_each(counts->places->counts, add_wait_entry, c);
-    add_lost(c, PP_WALL_OTHER, (int64_t)counts->places->lost_ns);
+    if (counts->places != NULL) {
+        pp_stack_counts_each(counts->places->counts, add_wait_entry, c);
+        add_lost(c, PP_WALL_OTHER, (int64_t)counts->places->lost_ns);
+    }
     int error = pp_samples_give(&c->samples, 1, c->arena, profile);
     return c->arena->failed ? -ENOMEM : error;
 }
@@ -162,7 +167,8 @@ static int collect(const pp_wall_counts *counts, bool with_labels, pp_arena *are
     if (error != 0) {
         return error;
     }
-    error = pp_label_shares_read(with_labels ? counts->places->labels : NULL, arena, &c.waits);
+    bool has_labels = with_labels && counts->places != NULL;
+    error = pp_label_shares_read(has_labels ? counts->places->labels : NULL, arena, &c.waits);
     if (error == 0) {
         error = fill(&c, counts, profile);
         pp_label_shares_release(&c.waits);
@@ -210,6 +216,11 @@ int pp_wall_profile_build(const pp_wall_counts *counts, bool with_labels, pp_are
         .period = counts->period_ns,
     };
     int error = collect(counts, with_labels, arena, profile);
+    const pp_profile *before =
+        counts->cpu_before != NULL ? &counts->cpu_before[with_labels ? 0 : 1] : NULL;
+    if (error == 0 && counts->cpu != NULL && before != NULL && before->sample_count > 0) {
+        error = pp_profile_subtract(profile, before, arena);
+    }
     if (error == 0) {
         error = pp_profile_add_mappings(arena, profile);
     }

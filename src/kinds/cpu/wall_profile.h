@@ -12,7 +12,7 @@
 #include "profile/model.h"
 
 /* Fills `profile` with nanoseconds in both values, so that two profiles can be subtracted. The
- * caller sets the time. 0 or -ENOMEM. */
+ * caller sets the time. counts->places and counts->cpu_before may be NULL. 0 or -ENOMEM. */
 int pp_wall_profile_build(const pp_wall_counts *counts, bool with_labels, pp_arena *arena,
                           pp_profile *profile);
 
