@@ -3,7 +3,7 @@
  * apart.c: see apart.h.
  *
  * Zone: SIGNAL.
- * Owns: whether it is permitted; the kept descriptor.
+ * Owns: whether it is permitted; the kept descriptor; the number of holders.
  * Tested by: unit.apart, e2e.descriptors
  */
 #include "sys/apart.h"
@@ -35,6 +35,7 @@ static struct {
     bool permitted;
     int kept; /* -1: none */
     int left; /* threads that have left for good; STAYS: none may */
+    int holders;
 } state = {.kept = -1};
 
 typedef struct work {
@@ -64,19 +65,54 @@ static void close_between(int above, int below)
     }
 }
 
+void pp_apart_hold(void)
+{
+    __atomic_add_fetch(&state.holders, 1, __ATOMIC_SEQ_CST);
+}
+
+void pp_apart_release(void)
+{
+    int holders = __atomic_load_n(&state.holders, __ATOMIC_SEQ_CST);
+    while (holders > 0 && !__atomic_compare_exchange_n(&state.holders, &holders, holders - 1, false,
+                                                       __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+    }
+}
+
+/* The call that closes and the one that holds take the same lock of the table, so a file that is held was closed after
+ * pp_apart_hold(). A thread that was killed in its call (by a filter) is waited for once. */
+void pp_apart_wait_for_release(void)
+{
+    enum { PATIENCE = 2000 /* calls of pp_lock_pause() */ };
+    unsigned attempt = 0;
+    while (__atomic_load_n(&state.holders, __ATOMIC_SEQ_CST) > 0) {
+        pp_lock_pause(attempt);
+        if (++attempt == PATIENCE) {
+            __atomic_store_n(&state.holders, 0, __ATOMIC_SEQ_CST);
+        }
+    }
+}
+
 /* The first call makes the new table, with the numbers below at most: the kernel copies what the call
- * does not close. `also` is kept, too, unless it is -1. */
+ * does not close, and, for the length of the call, the first 64. `also` is kept, too, unless it is -1. In a trial
+ * child, which may be killed here and has descriptors of its own, nobody has to wait. */
 static bool leave_table(int also)
 {
     int kept = __atomic_load_n(&state.kept, __ATOMIC_RELAXED);
     int low = kept < also ? kept : also;
     int high = kept < also ? also : kept;
-    if (pp_system_call(SYS_close_range, high + 1, UINT_MAX, CLOSE_RANGE_UNSHARE) != 0) {
-        return false;
+    bool is_trial = pp_apart_has_table();
+    if (!is_trial) {
+        pp_apart_hold();
     }
-    close_between(-1, low);
-    close_between(low, high);
-    return true;
+    bool left = pp_system_call(SYS_close_range, high + 1, UINT_MAX, CLOSE_RANGE_UNSHARE) == 0;
+    if (left) {
+        close_between(-1, low);
+        close_between(low, high);
+    }
+    if (!is_trial) {
+        pp_apart_release();
+    }
+    return left;
 }
 
 static void run(void *of_work)
@@ -240,6 +276,7 @@ void pp_apart_after_fork_in_child(void)
     if (state.left != STAYS) {
         state.left = 0;
     }
+    state.holders = 0;
 }
 
 bool pp_apart_stay_all(void)

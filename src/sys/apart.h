@@ -73,6 +73,15 @@ void pp_apart_after_child(unsigned before);
  * first thread has ended, Linux is older than 5.6, a filter refuses it. */
 int pp_apart_fetch(int fd);
 
+/* Around a system call for which the kernel holds the program's open files: a socket that the program closes meanwhile keeps
+ * its port until the call has returned. The caller has blocked its signals. */
+void pp_apart_hold(void);
+void pp_apart_release(void);
+
+/* After the program has closed a descriptor: waits until no such call is made, for a tenth of a second at most. For the
+ * slow path of a hook; errno is preserved. */
+void pp_apart_wait_for_release(void);
+
 /* Permits what pp_apart() does, or forbids it: a filter may kill for it. Forbidden at first. */
 void pp_apart_permit(bool permitted);
 

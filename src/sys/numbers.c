@@ -10,9 +10,11 @@
 #include "arch/system_call.h"
 #include "sys/apart.h"
 #include "sys/own_files.h"
+#include "sys/signal_mask.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdbool.h>
 
 /* The number that a name consists of; -1 for other names, such as "." and "..". */
 static int parse(const char *name)
@@ -30,6 +32,7 @@ typedef struct listing {
     size_t size;
     pp_number_visit *visit;
     void *context;
+    bool holds;
     int result;
 } listing;
 
@@ -45,6 +48,22 @@ static void visit_entries(const listing *l, long length)
     }
 }
 
+/* With all signals blocked: one whose handler closes a descriptor would wait for the thread that it interrupts. */
+static long read_entries(const listing *l, int fd)
+{
+    pp_signal_mask old = 0;
+    if (l->holds) {
+        pp_signals_block(&old);
+        pp_apart_hold();
+    }
+    long got = pp_system_call(SYS_getdents64, fd, l->buffer, l->size);
+    if (l->holds) {
+        pp_apart_release();
+        pp_signals_restore(&old);
+    }
+    return got;
+}
+
 static void list(void *of_listing)
 {
     listing *l = of_listing;
@@ -54,7 +73,7 @@ static void list(void *of_listing)
         return;
     }
     long got = 0;
-    while ((got = pp_system_call(SYS_getdents64, fd, l->buffer, l->size)) > 0) {
+    while ((got = read_entries(l, fd)) > 0) {
         visit_entries(l, got);
     }
     pp_own_close(fd);
@@ -64,7 +83,15 @@ static void list(void *of_listing)
 int pp_numbers_each(const char *folder, void *buffer, size_t size, pp_number_visit *visit,
                     void *context)
 {
-    listing l = {folder, buffer, size, visit, context, 0};
+    listing l = {folder, buffer, size, visit, context, false, 0};
+    pp_apart(list, &l);
+    return l.result;
+}
+
+int pp_numbers_each_descriptor(const char *folder, void *buffer, size_t size,
+                               pp_number_visit *visit, void *context)
+{
+    listing l = {folder, buffer, size, visit, context, true, 0};
     pp_apart(list, &l);
     return l.result;
 }

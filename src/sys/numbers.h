@@ -16,4 +16,9 @@ typedef void pp_number_visit(int number, void *context);
 int pp_numbers_each(const char *folder, void *buffer, size_t size, pp_number_visit *visit,
                     void *context);
 
+/* The same for a folder of the program's descriptors, of which the kernel holds one after the other while it lists them
+ * (pp_apart_hold). */
+int pp_numbers_each_descriptor(const char *folder, void *buffer, size_t size,
+                               pp_number_visit *visit, void *context);
+
 #endif

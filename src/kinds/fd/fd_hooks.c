@@ -11,7 +11,8 @@
  *
  * A closing hook clears the table's slot before it calls the real function, since after that call
  * another thread may have the number already. A close that fails has nothing to close (EBADF), or
- * closes in spite of its error (EINTR, EIO).
+ * closes in spite of its error (EINTR, EIO). After that call it waits until a thread of the library that lists or
+ * copies the table no longer holds what was closed.
  *
  * A child of vfork has descriptors of its own, but the parent's memory: hooks do not record there.
  *
@@ -28,6 +29,7 @@
 #include "host/real.h"
 #include "kinds/fd/fd_list.h"
 #include "kinds/fd/fd_opened.h"
+#include "sys/apart.h"
 #include "sys/own_threads.h"
 #include "sys/own_work.h"
 #include "sys/signal_mask.h"
@@ -199,8 +201,11 @@ static void after(const pp_fd_call *call, long result)
         opened(call, fd);
         break;
     case PP_FD_STREAM:
+        opened(call, number_of_stream((uintptr_t)result));
+        break;
     case PP_FD_REOPEN:
         opened(call, number_of_stream((uintptr_t)result));
+        pp_apart_wait_for_release();
         break;
     case PP_FD_FOLDER:
         opened(call, number_of_folder((uintptr_t)result));
@@ -213,6 +218,7 @@ static void after(const pp_fd_call *call, long result)
         break;
     case PP_FD_COPY:
         opened(call, (int)a[0] != fd ? fd : -1);
+        pp_apart_wait_for_release(); /* for what dup2() has closed */
         break;
     case PP_FD_CONTROL:
         opened(call, copies(call) ? fd : -1);
@@ -228,7 +234,12 @@ static void after(const pp_fd_call *call, long result)
     case PP_FD_MESSAGES:
         opened_by_messages(call, fd);
         break;
-    default:
+    case PP_FD_CLOSE:
+    case PP_FD_STREAMED:
+    case PP_FD_FOLDED:
+    case PP_FD_RANGE:
+    case PP_FD_ABOVE:
+        pp_apart_wait_for_release();
         break;
     }
 }
