@@ -6,8 +6,9 @@
  *   perf_guest writes [N]  4 MB writes into a pipe and sockets; prints those that were short or
  *                          failed
  *   perf_guest closes      works, closes all descriptors, fills their numbers with files of its
- *                          own, works again, forks, starts a thread; prints what became of these
- *   perf_guest crowded     works where no descriptor is left, in a thread
+ *                          own, works again, forks, starts a thread; prints what became of these,
+ *                          and the CPU time of each function that works
+ *   perf_guest crowded     works where no descriptor is left, in a thread; prints the CPU time
  *   perf_guest deaf        works with all signals blocked
  *   perf_guest kernel      hardly ever leaves the kernel
  *   perf_guest WAY         works with all signals blocked, and executes itself in that way, an exec
@@ -147,19 +148,23 @@ static int writes(void)
 
 /* ---- closes ---- */
 
+static double before_ms, after_ms, in_thread_ms;
+
 void work_before(void)
 {
-    burn_ms(200);
+    before_ms = burn_ms(200);
 }
 
 void work_after(void)
 {
-    burn_ms(200);
+    after_ms = burn_ms(200);
 }
 
+/* What the thread has used before is in the sample after it. */
 void *work_in_thread(void *unused)
 {
     burn_ms(200);
+    in_thread_ms = clock_ms(CLOCK_THREAD_CPUTIME_ID);
     return unused;
 }
 
@@ -205,6 +210,9 @@ static int closes(void)
     pthread_join(thread, NULL);
     printf("%d of %d files are still there, in the child %s\n", count_ours(&file), LAST_NUMBER - 2,
            status == 0 ? "too" : "not");
+    report("work_before", before_ms);
+    report("work_after", after_ms);
+    report("work_in_thread", in_thread_ms);
     return 0;
 }
 
@@ -217,6 +225,7 @@ static int crowded(void)
     }
     pthread_create(&thread, NULL, work_in_thread, NULL);
     pthread_join(thread, NULL);
+    report("work_in_thread", in_thread_ms);
     return 0;
 }
 
