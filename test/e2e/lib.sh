@@ -301,6 +301,15 @@ expect_near() {
     }' || fail "$1: expected $2 +- $4, found $3"
 }
 
+# expect_work WHAT MS FOUND TOLERANCE: of a function that uses MS by burn_ms (victims/burn.h), and what that has used beyond it.
+expect_work() {
+    [ -e "$work/burn.excess" ] || echo 0 >"$work/burn.excess"
+    awk -v expected="$2" -v found="$3" -v tolerance="$4" '{ excess += $1 } END {
+        exit !(found - expected <= tolerance + excess && expected - found <= tolerance)
+    }' "$work/burn.excess" ||
+        fail "$1: expected $2 +- $4, found $3, and the work was longer by $(tr '\n' ' ' <"$work/burn.excess")ms"
+}
+
 expect_at_least() { # WHAT LEAST FOUND
     awk -v least="$2" -v found="$3" 'BEGIN { exit !(found >= least) }' ||
         fail "$1: expected at least $2, found $3"

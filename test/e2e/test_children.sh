@@ -46,7 +46,7 @@ children_profiles() { # WAY PROFILES PROFILES-WITH-CHILD_WORK
             mv "$file.raw" "$1.raw"
         elif [ "$(weight_with "$file.raw" child_work)" != 0 ]; then
             with_work=$((with_work + 1))
-            expect_near "child_work of $1" 60 "$(weight_with "$file.raw" child_work)" 30
+            expect_work "child_work of $1" 60 "$(weight_with "$file.raw" child_work)" 30
         fi
     done
     expect_equal "parents' profiles of $1" 1 $parents

@@ -82,7 +82,7 @@ expect_equal "messages under ulimit -v 60000" "" "$(cat errors)"
 for kind in cpu heap block mutex thread fd; do
     raw small.$kind.pb.gz
 done
-expect_near "weight of last_work under ulimit -v 60000" 200 "$(weight_with small.cpu.pb.gz.raw last_work)" 25
+expect_work "weight of last_work under ulimit -v 60000" 200 "$(weight_with small.cpu.pb.gz.raw last_work)" 25
 
 # What is reserved, and what of it would be in a core dump, or in transparent huge pages, beyond what the program has bare (docs/ADDRESS_SPACE.md).
 reserved() { awk '$1 == "VmSize:" { print $2 }' "$1"; }
@@ -110,7 +110,7 @@ if unshare -p -f true 2>/dev/null; then
     expect_equal "status in a namespace" 42 "$(status unshare -p -f env \
         LIBPPROF="cpu:1000,file=$work/n.pb.gz" LD_PRELOAD="$library" "$victims/ends" return 2>errors)"
     raw n.pb.gz
-    expect_near "weight of last_work" 200 "$(weight_with n.pb.gz.raw last_work)" 25
+    expect_work "weight of last_work" 200 "$(weight_with n.pb.gz.raw last_work)" 25
     mkdir threads
     unshare -p -f env LIBPPROF="cpu:1000,file=$work/t.pb.gz" LD_PRELOAD="$library" \
         "$victims/threads" >spent

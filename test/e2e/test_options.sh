@@ -30,7 +30,7 @@ for bad in nonsense nonsense=5 cpu:0 cpu:-1 cpu:1000001 cpu:x cpu: cpu:999999999
     expect_equal "lines for \"$bad\"" 1 "$(grep -c . errors)"
     expect_contains "message for \"$bad\"" errors "'$bad'"
     raw p.pb.gz
-    expect_near "weight of last_work with \"$bad\"" 200 "$(weight_with p.pb.gz.raw last_work)" 25
+    expect_work "weight of last_work with \"$bad\"" 200 "$(weight_with p.pb.gz.raw last_work)" 25
     rm p.pb.gz
 done
 

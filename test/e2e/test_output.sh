@@ -16,7 +16,7 @@ run_to() { # FILE [COMMAND...]
 }
 written() { # FILE
     raw "$1"
-    expect_near "weight of last_work in $1" 200 "$(weight_with "$1.raw" last_work)" 25
+    expect_work "weight of last_work in $1" 200 "$(weight_with "$1.raw" last_work)" 25
     expect_equal "messages for $1" "" "$(cat errors)"
 }
 refused() {

@@ -55,7 +55,7 @@ if on_older true 2>/dev/null; then
         process_vm_readv -- env LIBPPROF="cpu:1000,file=$work/o.pb.gz" LD_PRELOAD="$library" "$victims/ends" return \
         2>errors)"
     raw o.pb.gz
-    expect_near "weight of last_work on an older kernel" 200 "$(weight_with o.pb.gz.raw last_work main)" 25
+    expect_work "weight of last_work on an older kernel" 200 "$(weight_with o.pb.gz.raw last_work main)" 25
 fi
 # Without these calls files are read on the program's own threads. One that kills leaves no trace of what was tried.
 for call in close_range pidfd_open pidfd_getfd; do
@@ -63,14 +63,14 @@ for call in close_range pidfd_open pidfd_getfd; do
         expect_equal "status under a filter that does $how $call" 42 \
             "$(run_confined $how $call "$work/$how.$call.pb.gz")"
         raw $how.$call.pb.gz
-        expect_near "weight of last_work under a filter that does $how $call" 200 \
+        expect_work "weight of last_work under a filter that does $how $call" 200 \
             "$(weight_with $how.$call.pb.gz.raw last_work main)" 25
     done
 done
 # What a profile is made of is not needed for every profile.
 expect_equal "status" 42 "$(run_confined refuse process_vm_readv "$work/p.pb.gz")"
 raw p.pb.gz
-expect_near "weight of last_work" 200 "$(weight_with p.pb.gz.raw last_work main)" 25
+expect_work "weight of last_work" 200 "$(weight_with p.pb.gz.raw last_work main)" 25
 run_confined refuse timer_create "$work/t.pb.gz" >/dev/null
 expect_no_file t.pb.gz
 expect_contains "messages without timer_create" errors seccomp
@@ -84,7 +84,7 @@ for way in prctl syscall listed terminated; do
         LIBPPROF="cpu:1000,file=$work/$way.pb.gz" LD_PRELOAD="$library" \
         "$confined" during $way 2>errors)"
     raw $way.pb.gz
-    expect_near "weight of work_before" 100 "$(weight_with $way.pb.gz.raw work_before main)" 25
+    expect_work "weight of work_before" 100 "$(weight_with $way.pb.gz.raw work_before main)" 25
     expect_contains "messages of $way" errors seccomp
 done
 echo ok

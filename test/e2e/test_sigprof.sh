@@ -22,18 +22,18 @@ done
 # Handlers of the host's do not end the profile.
 for way in handler handler-signal handler-info ignored interval-timer own-timer; do
     raw $way.pb.gz
-    expect_near "weight of work with $way" 300 "$(weight_with $way.pb.gz.raw work main)" 15
+    expect_work "weight of work with $way" 300 "$(weight_with $way.pb.gz.raw work main)" 15
 done
 
 # A thread that blocks all signals, and is told that it does, is sampled all the same.
 raw all-blocked.pb.gz
-expect_near "weight of work that blocks all signals" 300 \
+expect_work "weight of work that blocks all signals" 300 \
     "$(weight_with all-blocked.pb.gz.raw work work_all_blocked)" 15
 
 # CPU time of a thread that blocks all signals past libc is not known by stack, but it is not forgotten.
 raw blocked.pb.gz
-expect_near "weight of lost samples" 300 "$(weight_with blocked.pb.gz.raw pprof_lost_samples)" 15
-expect_near "weight of lost samples of that thread" 300 \
+expect_work "weight of lost samples" 300 "$(weight_with blocked.pb.gz.raw pprof_lost_samples)" 15
+expect_work "weight of lost samples of that thread" 300 \
     "$(weight_directly blocked.pb.gz.raw pprof_lost_samples work_blocked)" 15
 comments blocked.pb.gz.raw | grep -q "blocked signal $(cancel_signal) past" ||
     fail "the comments do not say that the signal was blocked: $(comments blocked.pb.gz.raw)"
@@ -45,5 +45,5 @@ expect_equal "status where SIGPROF was ignored from the start" 42 "$(
         "$victims/sigprof" ignored-from-start
 )"
 raw i.pb.gz
-expect_near "weight of work" 300 "$(weight_with i.pb.gz.raw work main)" 15
+expect_work "weight of work" 300 "$(weight_with i.pb.gz.raw work main)" 15
 echo ok
