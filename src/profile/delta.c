@@ -5,7 +5,7 @@
  *
  *   heads: one word a chain -> index + 1 of a sample -> next -> ... 0
  *
- * Zone: NORMAL.
+ * Zone: NORMAL, and the fatal-signal writer.
  */
 #include "profile/delta.h"
 

@@ -2,7 +2,7 @@
  *
  * delta.h: the difference of two snapshots of the same profile [net/http/pprof serveDeltaProfile].
  *
- * Zone: NORMAL.
+ * Zone: NORMAL, and the fatal-signal writer.
  * Owns: nothing; everything is in the arena.
  */
 #ifndef PP_PROFILE_DELTA_H

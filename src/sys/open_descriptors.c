@@ -42,7 +42,8 @@ static void visit_foreign(int fd, void *context)
 static bool list(const char *folder, each *e)
 {
     uint64_t entries[ENTRIES_BYTES / sizeof(uint64_t)];
-    return pp_numbers_each_descriptor(folder, entries, sizeof entries, visit_foreign, e) == 0 && e->any;
+    return pp_numbers_each_descriptor(folder, entries, sizeof entries, visit_foreign, e) == 0 &&
+           e->any;
 }
 
 /* The id of a thread of the program. */

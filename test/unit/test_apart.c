@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "sys/apart.h"
+#include "sys/clock.h"
 #include "sys/own_threads.h"
 #include "sys/tasks.h"
 
@@ -230,6 +231,43 @@ static void without_permission_it_runs_on_the_caller(void **state)
     close(v.opened);
 }
 
+/* ---- what is held ---- */
+
+static bool waits, is_released;
+
+static void *wait_for_release(void *of_seen)
+{
+    __atomic_store_n(&waits, true, __ATOMIC_SEQ_CST);
+    pp_apart_wait_for_release();
+    *(bool *)of_seen = __atomic_load_n(&is_released, __ATOMIC_SEQ_CST);
+    return NULL;
+}
+
+/* A thread that had no processor for so long that the other one has lost patience shows nothing. */
+static void who_closes_waits_until_nothing_is_held(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 100; round++) {
+        pthread_t closer;
+        bool seen = false;
+        waits = is_released = false;
+        uint64_t begin_ns = pp_clock_ns(CLOCK_MONOTONIC);
+        pp_apart_hold();
+        assert_int_equal(pthread_create(&closer, NULL, wait_for_release, &seen), 0);
+        while (!__atomic_load_n(&waits, __ATOMIC_SEQ_CST)) {
+            sched_yield();
+        }
+        for (int turn = 0; turn < 20; turn++) {
+            sched_yield();
+        }
+        __atomic_store_n(&is_released, true, __ATOMIC_SEQ_CST);
+        bool is_late = pp_clock_ns(CLOCK_MONOTONIC) - begin_ns > PP_NS_PER_S / 20;
+        pp_apart_release();
+        pthread_join(closer, NULL);
+        assert_true(seen || is_late);
+    }
+}
+
 static void alone_it_runs_on_the_caller(void **state)
 {
     (void)state;
@@ -293,6 +331,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_call_inside_is_no_thread_more, begin_other, end_other),
         cmocka_unit_test_setup_teardown(without_permission_it_runs_on_the_caller, begin_other,
                                         end_other),
+        cmocka_unit_test(who_closes_waits_until_nothing_is_held),
         cmocka_unit_test(alone_it_runs_on_the_caller),
         cmocka_unit_test(signals_wait_for_its_end),
     };

@@ -17,28 +17,11 @@
 #ifndef PP_KINDS_CPU_WALL_H
 #define PP_KINDS_CPU_WALL_H
 
-#include "kinds/cpu/cpu.h"
-#include "kinds/cpu/wall_accounts.h"
-#include "profile/model.h"
+#include "kinds/cpu/wall_profile.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 
 enum { PP_WALL_HZ = 20 };
-
-/* What has been counted since the first user joined. */
-typedef struct pp_wall_counts {
-    bool is_first;                /* the look is for the first user, which joins */
-    const pp_cpu_result *cpu;     /* NULL: the CPU profile has ended before */
-    const pp_profile *cpu_before; /* two: see wall.c */
-    const pp_wall_places *places;
-    int64_t period_ns;
-    int64_t time_ns;   /* wall clock: when the first user joined */
-    uint64_t start_ns; /* the same, monotonic */
-    uint64_t now_ns;   /* monotonic: until when was counted */
-    uint64_t looks;
-    uint64_t placeless; /* sights of a wait of which the kernel does not say where */
-} pp_wall_counts;
 
 /* Is called with `turn` held. 0 or -errno. */
 typedef int pp_wall_look(const pp_wall_counts *counts, void *context);
