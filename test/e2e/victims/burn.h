@@ -73,8 +73,10 @@ static inline bool burn_on(struct burn *b)
 __attribute__((noinline, cold, unused)) static void burn_note_excess(double ms)
 {
     const char *folder = getenv("PPROF_TMPDIR");
-    char path[4096];
-    snprintf(path, sizeof path, "%s/burn.excess", folder != NULL ? folder : "/nowhere");
+    char path[4096] = "";
+    if (folder != NULL) {
+        snprintf(path, sizeof path, "%s/burn.excess", folder);
+    }
     int file = open(path, O_WRONLY | O_CREAT | O_APPEND, 0644);
     if (file >= 0) {
         dprintf(file, "%.1f\n", ms);
