@@ -19,7 +19,7 @@ for way in return exit _exit _Exit quick_exit thread after-main cancelled-exit c
     unset LIBPPROF
     expect_equal "exit status of $way" "$plain" "$found"
     raw $way.pb.gz
-    expect_share "last_work before $way" 200 "$(weight_with $way.pb.gz.raw last_work main)"
+    expect_work "weight of last_work before $way" 200 "$(weight_with $way.pb.gz.raw last_work main)" 60
 done
 
 # The library does not see these ends; it must not be seen by them either.
