@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# ./test.sh [--quick] [--port aarch64|musl|old-glibc] [--all | --third N]: installs what is missing, builds, and runs the tests.
+# ./test.sh [--quick] [--port aarch64|aarch64-musl|musl|old-glibc] [--all | --third N]: installs what is missing, builds, and runs the tests.
 #
 #   release   unit, end-to-end and tool tests
 #   asan      AddressSanitizer and UndefinedBehaviorSanitizer: unit tests, and cpprof's      (not with --quick)
 #
 # --port aarch64 does it for another architecture on this machine: unit tests by qemu-user; those that fail for want of a
 # kernel of its own, and end-to-end tests, in a virtual machine (tools/port). A test counts by its last result. --port musl does it for
-# musl, whose programs run here as they are: unit tests and the end-to-end tests without a line "# libc: glibc". --port old-glibc runs
-# end-to-end tests on programs with the glibc of Debian 11 (tools/glibc-root).
+# musl, whose programs run here as they are: unit tests and the end-to-end tests without a line "# libc: glibc"; --port aarch64-musl
+# does both. --port old-glibc runs end-to-end tests on programs with the glibc of Debian 11 (tools/glibc-root).
 #
 # The daily set. The nightly one has what takes long: storms, odd hosts, tables of cases; its tests are in three thirds.
 # --third N runs the daily set and one of them, --all everything.
@@ -26,7 +26,7 @@ exec </dev/null
 cd "$(dirname "$0")"
 
 usage() {
-    echo "usage: ./test.sh [--quick] [--port aarch64|musl|old-glibc] [--all | --third 1|2|3]" >&2
+    echo "usage: ./test.sh [--quick] [--port aarch64|aarch64-musl|musl|old-glibc] [--all | --third 1|2|3]" >&2
     exit 2
 }
 
@@ -36,7 +36,7 @@ left_out='^nightly-' # a regular expression on ctest's labels
 while [ $# -gt 0 ]; do
     case "$1 ${2-}" in
     "--quick "*) [ -n "$port" ] || presets=release ;;
-    "--port aarch64" | "--port musl" | "--port old-glibc")
+    "--port aarch64" | "--port aarch64-musl" | "--port musl" | "--port old-glibc")
         port=$2 presets=$2
         shift
         ;;
@@ -85,6 +85,7 @@ on_what() {
     machine=$(uname -m | tr _ -)
     case $port in
     aarch64) echo "aarch64, $libc ($where, emulated)" ;;
+    aarch64-musl) echo "aarch64, musl (on $where, emulated)" ;;
     musl) echo "$machine, musl (on $where)" ;;
     old-glibc) echo "$machine, glibc $(tools/port old-glibc version) (on $where)" ;;
     *) echo "$machine, $libc ($where)" ;;

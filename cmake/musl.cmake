@@ -1,8 +1,10 @@
 # The preset musl: programs for musl on this machine's processor, built by Debian's musl-gcc. tools/musl-root makes the folder with
 # the libraries. musl-gcc compiles C only.
-set(CMAKE_C_COMPILER musl-gcc)
-set(CMAKE_ASM_COMPILER musl-gcc)
-get_filename_component(PPROF_MUSL_ROOT "${CMAKE_CURRENT_LIST_DIR}/../build/musl-root" ABSOLUTE)
+if(NOT PPROF_MUSL_ROOT) # else by cmake/aarch64-musl.cmake
+  set(CMAKE_C_COMPILER musl-gcc)
+  get_filename_component(PPROF_MUSL_ROOT "${CMAKE_CURRENT_LIST_DIR}/../build/musl-root" ABSOLUTE)
+endif()
+set(CMAKE_ASM_COMPILER ${CMAKE_C_COMPILER})
 set(PPROF_CXX OFF)
 set(PPROF_TEST_PATH ${PPROF_MUSL_ROOT}/bin)
 set(CMAKE_FIND_ROOT_PATH ${PPROF_MUSL_ROOT})

@@ -9,8 +9,8 @@
  *                  may allocate. musl's never does: its dlopen makes the variables of all threads before it returns. The
  *                  linker makes constants of them in a program that is linked to libpprof.a.
  *
- * PP_TLS_DESCRIPTORS comes from the build (CMakeLists.txt): musl on x86-64, with a compiler that has them. Assembler reads
- * a variable by libc/x86_64_tls.inc.
+ * PP_TLS_DESCRIPTORS comes from the build (CMakeLists.txt): musl, with a compiler that has them. Assembler reads a variable by
+ * libc/ARCHITECTURE_tls.inc.
  *
  * Zone: SIGNAL (macros only).
  */

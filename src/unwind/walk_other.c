@@ -7,6 +7,7 @@
 #include "unwind/walk_other.h"
 
 #include "arch/hook_layout.h"
+#include "arch/instruction.h"
 #include "modules/loader.h"
 #include "unwind/own_frames.h"
 #include "unwind/rule_cache.h"
@@ -15,7 +16,9 @@ enum {
     PAGE = 4096,
     PAGES = 4,        /* are read in place, of a stack that nobody unmaps */
     MARK_REACH = 512, /* the mark of a call is looked for so far above SP */
-    SP_ALIGN = 16
+    SP_ALIGN = 16,
+    CODE_BYTES = 256, /* of a function, up to where it calls a leaf function */
+    LEAF_BYTES = 128  /* of that, up to where it waits */
 };
 
 static bool needs_frame_pointer(const pp_frame *f)
@@ -69,6 +72,107 @@ static pp_reason leave_by_mark(pp_frame *f, uintptr_t *called)
     return PP_RETURN_REGISTER;
 }
 
+/* Code that was copied: where it is, and how much of it there is. */
+typedef struct code {
+    uintptr_t begin;
+    size_t size;
+    uint8_t bytes[CODE_BYTES];
+} code;
+
+static void copy_code(const pp_frame *f, uintptr_t begin, size_t most, code *copy)
+{
+    copy->begin = begin;
+    copy->size = pp_memory_copy_part(pp_target_memory(f->target), copy->bytes, begin, most);
+}
+
+/* The instruction at `at`, of a kind that is not known beyond the copy. */
+static pp_decoded instruction_at(const code *copy, uintptr_t at)
+{
+    pp_decoded read = {.kind = PP_INSTRUCTION_UNKNOWN};
+    if (at - copy->begin < copy->size) {
+        size_t from = at - copy->begin;
+        pp_instruction_read(copy->bytes + from, copy->size - from, at, &read);
+    }
+    return read;
+}
+
+/* Whether a function that begins at `start` gets to `pc` without a call, or a change of SP. */
+static bool is_leaf(const pp_frame *f, uintptr_t start, uintptr_t pc)
+{
+    code leaf;
+    copy_code(f, start, pc - start, &leaf);
+    uintptr_t at = start;
+    while (at < pc) {
+        pp_decoded i = instruction_at(&leaf, at);
+        if ((i.kind != PP_INSTRUCTION_OTHER && i.kind != PP_INSTRUCTION_BRANCH) || i.moves != 0) {
+            return false;
+        }
+        at += i.length;
+    }
+    return at == pc;
+}
+
+/*
+ * The return address of the call of the leaf function, in which the frame is, by the function that begins at `start`; 0: it
+ * does not call it, or has no frame record at its SP. Sets *size to what the frame of that function has of the stack.
+ */
+static uintptr_t call_of_leaf(const pp_frame *f, uintptr_t start, size_t *size)
+{
+    code caller;
+    copy_code(f, start, sizeof caller.bytes, &caller);
+    pp_decoded first = instruction_at(&caller, start);
+    if (first.kind != PP_INSTRUCTION_STORE || first.reg != PP_REG_FP || first.second != PP_REG_RA ||
+        first.moves >= 0 || first.disp != first.moves) {
+        return 0;
+    }
+    *size = (size_t)-first.moves;
+    uintptr_t at = start;
+    pp_decoded i = first;
+    while (i.kind != PP_INSTRUCTION_UNKNOWN) {
+        at += i.length;
+        if (i.kind == PP_INSTRUCTION_CALL && f->pc - i.target < LEAF_BYTES &&
+            is_leaf(f, i.target, f->pc)) {
+            return at;
+        }
+        i = instruction_at(&caller, at);
+    }
+    return 0;
+}
+
+/*
+ * Leaves a leaf function without a mark, if its caller's frame record is at SP: so musl makes each system call that is a
+ * cancellation point. Code proves it: the record's return address is behind a call of a function, perhaps by a jump, that
+ * makes the record, and calls the leaf function. Sets `called` to the place in that function.
+ */
+static pp_reason leave_by_record(pp_frame *f, uintptr_t *called)
+{
+    uintptr_t fp = 0;
+    uintptr_t word = 0;
+    size_t size = 0;
+    if (!pp_stack_peek(&f->window, f->sp, &fp) ||
+        !pp_stack_peek(&f->window, f->sp + sizeof fp, &word)) {
+        return PP_RETURN_REGISTER;
+    }
+    uintptr_t return_address = pp_return_address(word);
+    code one;
+    copy_code(f, return_address - PP_CALL_BYTES, PP_CALL_BYTES, &one);
+    pp_decoded call = instruction_at(&one, one.begin);
+    uintptr_t start = call.kind == PP_INSTRUCTION_CALL ? call.target : 0;
+    copy_code(f, start, PP_INSTRUCTION_MAX, &one);
+    pp_decoded jump = instruction_at(&one, start);
+    start = jump.kind == PP_INSTRUCTION_JUMP ? jump.target : start;
+    *called = start != 0 ? call_of_leaf(f, start, &size) : 0;
+    if (*called == 0) {
+        return PP_RETURN_REGISTER;
+    }
+    f->pc = return_address;
+    f->sp += size;
+    f->fp = fp;
+    f->bx = 0;
+    f->exact = false;
+    return PP_GO_ON;
+}
+
 static void copy_stack(pp_other_space *space, uintptr_t sp, pp_stack_image *image)
 {
     uintptr_t lo = sp & ~(uintptr_t)15;
@@ -96,8 +200,10 @@ static void walk_frames(pp_frame *f, const pp_stack_image *image, pp_other_space
         if (!PP_RETURN_ON_STACK && v == PP_RETURN_REGISTER && f->exact) {
             uintptr_t called = 0;
             v = leave_by_mark(f, &called);
+            called += called != 0;
+            v = v == PP_RETURN_REGISTER ? leave_by_record(f, &called) : v;
             if (called != 0 && walk->depth < walk->capacity) {
-                walk->pcs[walk->depth++] = called + 1;
+                walk->pcs[walk->depth++] = called;
             }
         }
     }

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, the beginnings of musl's objects (crti.o) have no landings, so none says that it has
 #
 # test_landings_aarch64.sh: every object that is built for aarch64 says that it may run with BTI and pointer authentication (a
 # program loses the protection by one that does not), and whatever address a pointer of a library may have, begins with

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, the distribution's programs
 #
 # test_real_aarch64.sh: Debian's perl, python3, xz, redis and nginx of aarch64, as they are: output and status are as without the
 # library. `go tool pprof` and cpprof of this machine, which is another one, read the profiles, and stacks are whole. By

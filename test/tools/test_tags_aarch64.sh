@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# libc: glibc, whose allocator tags its blocks
 #
 # test_tags_aarch64.sh: a program whose heap is tagged (MTE, each wrong access faults at once) runs with the library as
 # without tags: the same blocks are counted, and the same are lost.

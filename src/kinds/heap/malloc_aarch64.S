@@ -17,6 +17,7 @@
 #include "arch/hook_layout.h"
 #include "arch/aarch64_asm.inc"
 #include "kinds/heap/live_filter.h"
+#include "libc/aarch64_tls.inc"
 #include "symbol/malloc_list.h"
 
         .text
@@ -45,13 +46,7 @@
  * negative one, which would never end.
  */
 .macro take_off size, used_up
-        adrp    x16, :gottprel:pp_heap_countdown
-        ldr     x16, [x16, #:gottprel_lo12:pp_heap_countdown]
-        mrs     x17, tpidr_el0
-        ldr     x9, [x17, x16]
-        subs    x9, x9, \size
-        b.ls    \used_up
-        str     x9, [x17, x16]
+        subtract_from_own pp_heap_countdown, \size, \used_up
 .endm
 
 .macro count_down size, name
