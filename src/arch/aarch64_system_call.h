@@ -115,7 +115,7 @@ static inline uintptr_t pp_thread_pointer_from_kernel(void)
     return (uintptr_t)__builtin_thread_pointer();
 }
 
-/* Whether the word at the thread pointer is one that libc stores there: the address of the thread's
+/* Whether the word at PP_CONTROL_WORD (libc/tls.h) is one that libc stores there: the address of the thread's
  * table of modules with thread-local storage (Addenda to the ABI, thread-local storage). */
 static inline bool pp_is_control_block(uintptr_t pointer, uintptr_t word)
 {

@@ -23,4 +23,11 @@
 #define PP_TLS_MODEL "initial-exec"
 #endif
 
+/* Where the word is by which a control block is known (pp_is_control_block()), from the thread pointer. */
+#if defined(PP_MUSL) && defined(__aarch64__)
+#define PP_CONTROL_WORD ((uintptr_t)-8)
+#else
+#define PP_CONTROL_WORD ((uintptr_t)0)
+#endif
+
 #endif

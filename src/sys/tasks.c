@@ -7,6 +7,7 @@
 #include "sys/tasks.h"
 
 #include "arch/system_call.h"
+#include "libc/tls.h"
 #include "sys/clock.h"
 #include "sys/numbers.h"
 #include "sys/own_threads.h"
@@ -29,7 +30,8 @@ bool pp_task_has_variables(void)
 {
     uintptr_t pointer = pp_thread_pointer_from_kernel();
     uintptr_t itself = 0;
-    return pp_safe_copy(&itself, pointer, sizeof itself) && pp_is_control_block(pointer, itself);
+    return pp_safe_copy(&itself, pointer + PP_CONTROL_WORD, sizeof itself) &&
+           pp_is_control_block(pointer, itself);
 }
 
 enum { SIGEVENT_INTS = (64 - sizeof(union sigval)) / sizeof(int) };
