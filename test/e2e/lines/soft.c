@@ -7,8 +7,8 @@
  *   exits           _exit() in a signal handler that has interrupted malloc()
  *   fork            in the child of a process with two threads
  *   fork-after      likewise, when a profile was written before
- *   small LARGE     on a thread with a stack of 100 KiB, and then on one of LARGE KiB into the same
- *                   file
+ *   small LARGE     on a thread with a stack of 100 KiB, or the least that there may be, and then on
+ *                   one of LARGE KiB into the same file
  *   confined        when the program may not map code any more
  *   chroot FOLDER   when FOLDER is the root
  *   limited         when there is little memory left (RLIMIT_AS)
@@ -103,8 +103,9 @@ static int write_with_stack(size_t kib)
     pthread_attr_t attributes;
     pthread_t thread;
     void *result = NULL;
+    size_t least = (size_t)sysconf(_SC_THREAD_STACK_MIN);
     pthread_attr_init(&attributes);
-    if (pthread_attr_setstacksize(&attributes, kib * 1024) != 0 ||
+    if (pthread_attr_setstacksize(&attributes, kib * 1024 > least ? kib * 1024 : least) != 0 ||
         pthread_create(&thread, &attributes, write_on_thread, NULL) != 0)
         return 6;
     pthread_join(thread, &result);
