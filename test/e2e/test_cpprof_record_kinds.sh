@@ -89,7 +89,7 @@ slept=$("$cpprof" top --json --tagfocus state=sleep waits.wall.pb.gz | python3 -
 expect_at_least "time of sleep, in ns" 400000000 "$slept"
 
 # A wrapper whose child uses the time; and threads whose waits never end.
-"$cpprof" record --no-subprocesses -o wrapper.pb.gz sh -c "\"$BUILD/test/cpprof/victim\" burn 0.3; exit 0" 2>err || fail "$(cat err)"
+"$cpprof" record --no-subprocesses -o wrapper.pb.gz sh -c "\"$BUILD/test/cpprof/victim\" burn 1; exit 0" 2>err || fail "$(cat err)"
 expect_contains "a wrapper" err "without --no-subprocesses they are recorded too"
 ! grep -q -- "-F 1000" err || fail "a wrapper: $(cat err)"
 cat >dead.c <<'C'
