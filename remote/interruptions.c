@@ -48,6 +48,7 @@ static const long exact[] = {
     PP_CALL_VFORK,
     SYS_clone,
     SYS_clone3,
+    SYS_rt_sigreturn,
 };
 
 static bool is_exact(long call)

@@ -135,6 +135,9 @@ static const uint8_t pp_signal_restorer[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00,
 /* The length of its last instruction. */
 #define PP_SIGNAL_RESTORER_LAST 4
 
+/* musl's child of clone(), once the thread's function has returned: mov x8, #93; svc #0. */
+static const uint8_t pp_thread_exit[] = {0xa8, 0x0b, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4};
+
 #define PP_CALL_BYTES 4
 
 static inline uint32_t pp_instruction(const uint8_t *code)

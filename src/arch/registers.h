@@ -26,6 +26,7 @@
  *   PP_SHOWN_REGISTERS, pp_shown_register()   the registers that a crash shows
  *   pp_signal_frame_slot()               where a signal frame holds a register
  *   pp_signal_restorer                   the code that a signal handler returns to
+ *   pp_thread_exit                       the code that a thread's function returns to, without CFI
  *   PP_CALL_BYTES, pp_ends_with_call()   recognize a return address
  *
  * Zone: SIGNAL.

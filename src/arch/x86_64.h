@@ -136,6 +136,9 @@ static const uint8_t pp_signal_restorer[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00,
 /* The length of its last instruction. */
 #define PP_SIGNAL_RESTORER_LAST 2
 
+/* musl's child of clone(), once the thread's function has returned: mov %eax,%edi; xor %eax,%eax; mov $60,%al; syscall. */
+static const uint8_t pp_thread_exit[] = {0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05};
+
 /* The longest call instruction that pp_ends_with_call() recognizes. */
 #define PP_CALL_BYTES 7
 

@@ -17,10 +17,12 @@ enum {
     RETURN_SIZE = PP_RETURN_ON_STACK ? WORD : 0, /* what a call pushes */
     STEPS_MAX = 6000, /* instructions in all; a function of musl has some hundred */
     CALL_STEPS = 400, /* instructions of one function that is called */
-    CALLS_DEEP = 2,   /* exit calls _Exit */
-    WAYS_MAX = 16,    /* that wait to be followed */
+    CALLS_DEEP = 3,   /* pthread_exit calls exit, that _Exit */
+    WAYS_MAX = 16,    /* that wait to be followed, in one function */
     JUMPS_MAX = 200,  /* that were followed */
     CALL_JUMPS_MAX = 96,
+    CALLS_WAYS_MAX = 2 * WAYS_MAX, /* of all that are called */
+    CALLS_JUMPS_MAX = 2 * CALL_JUMPS_MAX,
     CODE_BYTES = 96,
     PAGE = 4096 /* the smallest page size of Linux */
 };
@@ -50,13 +52,12 @@ typedef struct jumps {
     uint16_t *at;
 } jumps;
 
-/* The search for a return in a function that is called. */
+/* The search for a return in a function that is called. Its lists begin where those of its caller end. */
 typedef struct callee {
     int32_t at; /* the next instruction, from the PC of the rule */
-    int32_t waiting[WAYS_MAX];
     unsigned waiting_count, steps;
+    int32_t *waiting;
     jumps jumps;
-    uint16_t jump_at[CALL_JUMPS_MAX];
 } callee;
 
 typedef struct flow {
@@ -72,6 +73,8 @@ typedef struct flow {
     jumps jumps;
     uint16_t jump_at[JUMPS_MAX];
     callee callee[CALLS_DEEP];
+    int32_t call_waiting[CALLS_WAYS_MAX];
+    uint16_t call_jump_at[CALLS_JUMPS_MAX];
     uintptr_t code_at;
     size_t code_size;
     uint8_t code[CODE_BYTES];
@@ -177,13 +180,22 @@ static step take_in_call(flow *f, callee *c, pp_decoded *i)
 static bool enter(flow *f, unsigned depth, const pp_decoded *call)
 {
     int32_t function = 0;
+    callee c = {.waiting = f->call_waiting,
+                .jumps = {.max = CALL_JUMPS_MAX, .at = f->call_jump_at}};
     if (depth == CALLS_DEEP || !find_target(f, call, &function)) {
         return false;
     }
-    callee *c = &f->callee[depth];
-    c->at = function;
-    c->steps = c->waiting_count = 0;
-    c->jumps = (jumps){.max = CALL_JUMPS_MAX, .at = c->jump_at};
+    if (depth > 0) {
+        const callee *caller = &f->callee[depth - 1];
+        c.waiting = caller->waiting + caller->waiting_count;
+        c.jumps.at = caller->jumps.at + caller->jumps.count;
+    }
+    if (c.waiting + WAYS_MAX > f->call_waiting + CALLS_WAYS_MAX ||
+        c.jumps.at + CALL_JUMPS_MAX > f->call_jump_at + CALLS_JUMPS_MAX) {
+        return false;
+    }
+    c.at = function;
+    f->callee[depth] = c;
     return true;
 }
 

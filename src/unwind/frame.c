@@ -170,19 +170,31 @@ PP_COLD_PATH static pp_reason leave_signal_frame(pp_frame *f)
     return PP_GO_ON;
 }
 
-/* Whether the code at `pc` ends handlers. */
-PP_COLD_PATH static bool is_signal_restorer(const pp_frame *f, uintptr_t pc)
+PP_COLD_PATH static bool is_code_at(const pp_frame *f, uintptr_t pc, const uint8_t *code,
+                                    size_t size)
 {
-    uint8_t code[sizeof pp_signal_restorer];
-    if (!pp_target_copy(f->target, code, pc, sizeof code)) {
+    uint8_t bytes[sizeof pp_signal_restorer + sizeof pp_thread_exit];
+    if (!pp_target_copy(f->target, bytes, pc, size)) {
         return false;
     }
-    for (unsigned i = 0; i < sizeof code; i++) {
-        if (code[i] != pp_signal_restorer[i]) {
+    for (size_t i = 0; i < size; i++) {
+        if (bytes[i] != code[i]) {
             return false;
         }
     }
     return true;
+}
+
+/* Whether the code at `pc` ends handlers. */
+static bool is_signal_restorer(const pp_frame *f, uintptr_t pc)
+{
+    return is_code_at(f, pc, pp_signal_restorer, sizeof pp_signal_restorer);
+}
+
+/* Whether the code at `pc` ends a thread, so that nothing has called it. */
+static bool is_thread_exit(const pp_frame *f, uintptr_t pc)
+{
+    return is_code_at(f, pc, pp_thread_exit, sizeof pp_thread_exit);
 }
 
 /* The same, of a frame that may have been interrupted there. */
@@ -290,8 +302,8 @@ PP_COLD_PATH static pp_reason leave_without_rule(pp_frame *f, pp_reason why)
         if (!follow_frame_pointer(f, &result)) {
             return may_have_frame_pointer(f) ? PP_NOT_COVERED : PP_ENDS;
         }
-        f->guessed =
-            f->guessed || result != PP_ENDS; /* its record says that nobody has called it */
+        /* Its record says that nobody has called it, or one who ends the thread. */
+        f->guessed = f->guessed || (result != PP_ENDS && !is_thread_exit(f, f->pc));
         return result;
     }
     if (f->exact && f->pc < NULL_PAGE && leave_by_sp(f, &result)) {
@@ -422,6 +434,10 @@ PP_COLD_PATH static void compute_rule_of_code(pp_frame *f)
     if ((space->rule.why != PP_NO_TABLES && space->rule.why != PP_NOT_COVERED) ||
         pp_target_is_start(f->target, f->pc) || is_in_restorer(f) ||
         (!f->exact && is_no_return_address(f, f->pc))) {
+        return;
+    }
+    if (is_thread_exit(f, f->pc)) {
+        space->rule.kind = PP_RULE_END;
         return;
     }
     _Static_assert(sizeof space->cfi >= PP_FLOW_SPACE, "it works in the memory of CFI");

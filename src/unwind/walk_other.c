@@ -6,6 +6,7 @@
  */
 #include "unwind/walk_other.h"
 
+#include "arch/calls.h"
 #include "arch/hook_layout.h"
 #include "arch/instruction.h"
 #include "modules/loader.h"
@@ -39,6 +40,17 @@ static pp_reason leave(pp_frame *f, pp_fp_search *search)
     return v;
 }
 
+/* Goes on at the caller of a leaf function. */
+static pp_reason enter_caller(pp_frame *f, uintptr_t return_address, uintptr_t sp, uintptr_t fp)
+{
+    f->pc = return_address;
+    f->sp = sp;
+    f->fp = fp;
+    f->bx = 0;
+    f->exact = false;
+    return PP_GO_ON;
+}
+
 /*
  * Leaves a leaf function by the mark that a hook has on the stack during a call of a function that may wait in one
  * (pp_call_mark, arch/hook_layout.h): the return address is in the link register alone, of which the kernel tells
@@ -62,12 +74,7 @@ static pp_reason leave_by_mark(pp_frame *f, uintptr_t *called)
             break;
         }
         *called = pp_frame_rule(f).start == mark.function ? 0 : mark.function;
-        f->pc = pp_return_address(mark.return_address);
-        f->sp = at + sizeof mark;
-        f->fp = mark.fp;
-        f->bx = 0;
-        f->exact = false;
-        return PP_GO_ON;
+        return enter_caller(f, pp_return_address(mark.return_address), at + sizeof mark, mark.fp);
     }
     return PP_RETURN_REGISTER;
 }
@@ -139,6 +146,22 @@ static uintptr_t call_of_leaf(const pp_frame *f, uintptr_t start, size_t *size)
     return 0;
 }
 
+/* The function that the call before a return address calls, perhaps by a jump; 0: there is no such call. */
+static uintptr_t function_called(const pp_frame *f, uintptr_t return_address)
+{
+    uint8_t call[PP_CALL_BYTES];
+    uint8_t jump[PP_JUMP_BYTES];
+    uintptr_t pointer = 0;
+    uintptr_t target = 0;
+    if (!pp_target_copy(f->target, call, return_address - sizeof call, sizeof call)) {
+        return 0;
+    }
+    uintptr_t start = pp_call_site_at(call, return_address).target;
+    bool jumps = start != 0 && pp_target_copy(f->target, jump, start, sizeof jump) &&
+                 pp_jump_at(jump, start, &pointer, &target) && pointer == 0;
+    return jumps ? target : start;
+}
+
 /*
  * Leaves a leaf function without a mark, if its caller's frame record is at SP: so musl makes each system call that is a
  * cancellation point. Code proves it: the record's return address is behind a call of a function, perhaps by a jump, that
@@ -154,23 +177,9 @@ static pp_reason leave_by_record(pp_frame *f, uintptr_t *called)
         return PP_RETURN_REGISTER;
     }
     uintptr_t return_address = pp_return_address(word);
-    code one;
-    copy_code(f, return_address - PP_CALL_BYTES, PP_CALL_BYTES, &one);
-    pp_decoded call = instruction_at(&one, one.begin);
-    uintptr_t start = call.kind == PP_INSTRUCTION_CALL ? call.target : 0;
-    copy_code(f, start, PP_INSTRUCTION_MAX, &one);
-    pp_decoded jump = instruction_at(&one, start);
-    start = jump.kind == PP_INSTRUCTION_JUMP ? jump.target : start;
+    uintptr_t start = function_called(f, return_address);
     *called = start != 0 ? call_of_leaf(f, start, &size) : 0;
-    if (*called == 0) {
-        return PP_RETURN_REGISTER;
-    }
-    f->pc = return_address;
-    f->sp += size;
-    f->fp = fp;
-    f->bx = 0;
-    f->exact = false;
-    return PP_GO_ON;
+    return *called != 0 ? enter_caller(f, return_address, f->sp + size, fp) : PP_RETURN_REGISTER;
 }
 
 static void copy_stack(pp_other_space *space, uintptr_t sp, pp_stack_image *image)

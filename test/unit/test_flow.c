@@ -53,9 +53,13 @@ __asm__(".text\n"
         "at_check:\n cmp $1, %eax\n jne 1f\n call calls_one_that_stops\n"
         "unrelated:\n add $512, %rsp\n ret\n"
         "1: add $56, %rsp\n ret\n"
-        "at_the_end:\n mov %eax, %edi\n call calls_one_that_stops\n");
+        "at_the_end:\n mov %eax, %edi\n call calls_one_that_stops\n"
+        "ends_thread:\n cmp $1, %ebx\n jne 1f\n call *%rcx\n jmp stops\n1: call "
+        "calls_one_that_stops\n ret\n"
+        "at_the_end_of_a_thread:\n mov %rax, %rdi\n call ends_thread\n");
 AT(at_check);
 AT(at_the_end);
+AT(at_the_end_of_a_thread);
 
 __asm__(".text\n"
         "at_loop:\n dec %rdi\n jnz at_loop\n pop %rbx\n ret\n"
@@ -157,6 +161,7 @@ static void nothing_comes_after_a_call_that_never_returns(void **state)
     (void)state;
     assert_rule(at_check, PP_REG_SP, 64, IN_REGISTER, IN_REGISTER);
     assert_none(at_the_end, PP_FLOW_NEVER);
+    assert_none(at_the_end_of_a_thread, PP_FLOW_NEVER);
 }
 
 static void jumps_are_followed(void **state)
