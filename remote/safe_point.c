@@ -164,6 +164,14 @@ static bool is_restorer(const pp_safe_looks *looks, uintptr_t at)
            memcmp(code, pp_signal_restorer, sizeof code) == 0;
 }
 
+/* musl's caller of a thread's function, which has no name: what stands before it in the file lends it one. */
+static bool ends_thread(const pp_safe_looks *looks, uintptr_t at)
+{
+    uint8_t code[sizeof pp_thread_exit];
+    return pp_target_copy(&looks->target->walked, code, at, sizeof code) &&
+           memcmp(code, pp_thread_exit, sizeof code) == 0;
+}
+
 /* Hooks of libpprof have the names of the functions of libc before which they stand. */
 static kind kind_of(const pp_safe_looks *looks, size_t index, uintptr_t address)
 {
@@ -200,7 +208,7 @@ static frame look_up(const pp_safe_looks *looks, uintptr_t address)
     if (f.kind == LIBC && pp_symbols_resolve(&looks->objects->mappings[index], &address, 1, &symbol,
                                              looks->arena) == 1) {
         f.name = symbol.name;
-        f.is_exported = !symbol.is_local;
+        f.is_exported = !symbol.is_local && !ends_thread(looks, address + 1);
         f.kind = is_loaders(&looks->objects->mappings[index], f.name) ? LOADER : LIBC;
     }
     return f;

@@ -287,6 +287,12 @@ static bool may_have_frame_pointer(pp_frame *f)
     return f->fp >= f->sp && pp_stack_peek(&f->window, f->fp, &word);
 }
 
+/* Whether the frame is of code that nothing has called: a record that leads there is no guess. */
+static bool begins_stack(const pp_frame *f)
+{
+    return is_thread_exit(f, f->pc) || pp_target_is_entry_code(f->target, pp_frame_instruction(f));
+}
+
 /* `why` there is no rule: also the result, if nothing else leads on. */
 PP_COLD_PATH static pp_reason leave_without_rule(pp_frame *f, pp_reason why)
 {
@@ -302,8 +308,7 @@ PP_COLD_PATH static pp_reason leave_without_rule(pp_frame *f, pp_reason why)
         if (!follow_frame_pointer(f, &result)) {
             return may_have_frame_pointer(f) ? PP_NOT_COVERED : PP_ENDS;
         }
-        /* Its record says that nobody has called it, or one who ends the thread. */
-        f->guessed = f->guessed || (result != PP_ENDS && !is_thread_exit(f, f->pc));
+        f->guessed = f->guessed || (result != PP_ENDS && !begins_stack(f));
         return result;
     }
     if (f->exact && f->pc < NULL_PAGE && leave_by_sp(f, &result)) {

@@ -8,6 +8,9 @@
 . "$SRC/test/e2e/lib.sh"
 need go timeout
 
+lossy='small tight'
+[ "$(uname -m)" != aarch64 ] || lossy=tight # its kernel refuses a stack that is too small
+
 for engine in timer perf; do
     for way in small tight large changing coroutines runs-on; do
         expect_equal "status of $way" 42 "$(status timeout -s KILL 60 env LD_PRELOAD="$library" \
@@ -25,7 +28,7 @@ for engine in timer perf; do
         expect_work "work after cancellations with $engine" 300 \
             "$(weight_with cancelled.cpu.pb.gz.raw work)" 20
     done
-    for way in small tight; do
+    for way in $lossy; do
         expect_work "lost with $way and $engine" 300 \
             "$(weight_with $way.cpu.pb.gz.raw pprof_lost_samples)" 30
         comments $way.cpu.pb.gz.raw | grep -q 'alternate signal stack' ||
