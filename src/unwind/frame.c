@@ -191,17 +191,17 @@ static bool is_signal_restorer(const pp_frame *f, uintptr_t pc)
     return is_code_at(f, pc, pp_signal_restorer, sizeof pp_signal_restorer);
 }
 
-/* Whether the code at `pc` ends a thread, so that nothing has called it. */
-static bool is_thread_exit(const pp_frame *f, uintptr_t pc)
-{
-    return is_code_at(f, pc, pp_thread_exit, sizeof pp_thread_exit);
-}
-
 /* The same, of a frame that may have been interrupted there. */
 static bool is_in_restorer(const pp_frame *f)
 {
     const uintptr_t last = sizeof pp_signal_restorer - PP_SIGNAL_RESTORER_LAST;
     return is_signal_restorer(f, f->pc) || (f->exact && is_signal_restorer(f, f->pc - last));
+}
+
+/* Whether the code at `pc` ends a thread, so that nothing has called it. */
+static bool is_thread_exit(const pp_frame *f, uintptr_t pc)
+{
+    return is_code_at(f, pc, pp_thread_exit, sizeof pp_thread_exit);
 }
 
 /* ---- code without rules ---- */
