@@ -159,17 +159,14 @@ static size_t mapping_of(const pp_profile *objects, uintptr_t address)
 
 static bool is_restorer(const pp_safe_looks *looks, uintptr_t at)
 {
-    uint8_t code[sizeof pp_signal_restorer];
-    return pp_target_copy(&looks->target->walked, code, at, sizeof code) &&
-           memcmp(code, pp_signal_restorer, sizeof code) == 0;
+    return pp_target_has_code(&looks->target->walked, at, pp_signal_restorer,
+                              sizeof pp_signal_restorer);
 }
 
 /* musl's caller of a thread's function, which has no name: what stands before it in the file lends it one. */
 static bool ends_thread(const pp_safe_looks *looks, uintptr_t at)
 {
-    uint8_t code[sizeof pp_thread_exit];
-    return pp_target_copy(&looks->target->walked, code, at, sizeof code) &&
-           memcmp(code, pp_thread_exit, sizeof code) == 0;
+    return pp_target_has_code(&looks->target->walked, at, pp_thread_exit, sizeof pp_thread_exit);
 }
 
 /* Hooks of libpprof have the names of the functions of libc before which they stand. */

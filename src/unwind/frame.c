@@ -170,25 +170,10 @@ PP_COLD_PATH static pp_reason leave_signal_frame(pp_frame *f)
     return PP_GO_ON;
 }
 
-PP_COLD_PATH static bool is_code_at(const pp_frame *f, uintptr_t pc, const uint8_t *code,
-                                    size_t size)
-{
-    uint8_t bytes[sizeof pp_signal_restorer + sizeof pp_thread_exit];
-    if (!pp_target_copy(f->target, bytes, pc, size)) {
-        return false;
-    }
-    for (size_t i = 0; i < size; i++) {
-        if (bytes[i] != code[i]) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Whether the code at `pc` ends handlers. */
 static bool is_signal_restorer(const pp_frame *f, uintptr_t pc)
 {
-    return is_code_at(f, pc, pp_signal_restorer, sizeof pp_signal_restorer);
+    return pp_target_has_code(f->target, pc, pp_signal_restorer, sizeof pp_signal_restorer);
 }
 
 /* The same, of a frame that may have been interrupted there. */
@@ -201,7 +186,7 @@ static bool is_in_restorer(const pp_frame *f)
 /* Whether the code at `pc` ends a thread, so that nothing has called it. */
 static bool is_thread_exit(const pp_frame *f, uintptr_t pc)
 {
-    return is_code_at(f, pc, pp_thread_exit, sizeof pp_thread_exit);
+    return pp_target_has_code(f->target, pc, pp_thread_exit, sizeof pp_thread_exit);
 }
 
 /* ---- code without rules ---- */

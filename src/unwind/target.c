@@ -37,6 +37,21 @@ PP_COLD_PATH bool pp_target_find(const pp_walk_target *target, uintptr_t pc, pp_
     return target == NULL ? pp_modules_find(pc, module) : find_there(target, pc, module);
 }
 
+PP_COLD_PATH bool pp_target_has_code(const pp_walk_target *target, uintptr_t at,
+                                     const uint8_t *code, size_t size)
+{
+    uint8_t found[16];
+    if (size > sizeof found || !pp_target_copy(target, found, at, size)) {
+        return false;
+    }
+    for (size_t i = 0; i < size; i++) {
+        if (found[i] != code[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 PP_COLD_PATH bool pp_target_is_start(const pp_walk_target *target, uintptr_t pc)
 {
     if (target == NULL) {

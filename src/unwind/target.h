@@ -37,6 +37,10 @@ static inline bool pp_target_copy(const pp_walk_target *target, void *to, uintpt
     return pp_memory_copy(pp_target_memory(target), to, from, size);
 }
 
+/* Whether these bytes are at `at`; 16 at most. */
+bool pp_target_has_code(const pp_walk_target *target, uintptr_t at, const uint8_t *code,
+                        size_t size);
+
 /* pp_modules_find(), pp_modules_is_start() and pp_modules_is_entry_code(). */
 bool pp_target_find(const pp_walk_target *target, uintptr_t pc, pp_module *module);
 bool pp_target_is_start(const pp_walk_target *target, uintptr_t pc);

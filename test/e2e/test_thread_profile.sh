@@ -87,14 +87,17 @@ expect_equal "status" 42 "$(status env LD_PRELOAD="$library" \
 raw waiting.thread.pb.gz
 # musl's loader has no part in the end. Its pthread_cond_wait jumps to another function; on aarch64 the hook's mark says what it
 # has called. The function in which musl waits has no name there; on aarch64 one comes before it in the file whose end is not said.
-end=loader wait=pthread_cond_wait
+end=loader wait=pthread_cond_wait nameless='futex|^[[]libc|^0x'
 if is_musl "$library"; then
     end='exit'
-    [ "$(uname -m)" = aarch64 ] || wait=pthread_cond_timedwait
+    case $(uname -m) in
+    aarch64) nameless="$nameless|^sigsetjmp" ;;
+    *) wait=pthread_cond_timedwait ;;
+    esac
 fi
 expect_equal "stacks" "$(printf '1 %s\n' $end $wait)" "$(
-    stacks waiting.thread.pb.gz.raw | awk -F '\t' '
-        { for (i = 2; i <= NF; i++) if ($i !~ /futex|^\[libc|^0x|^sigsetjmp/) { print $1, $i ~ /^_dl_|^\[ld-/ ? "loader" : $i; break } }' |
+    stacks waiting.thread.pb.gz.raw | awk -F '\t' -v nameless="$nameless" '
+        { for (i = 2; i <= NF; i++) if ($i !~ nameless) { print $1, $i ~ /^_dl_|^\[ld-/ ? "loader" : $i; break } }' |
         sort)"
 expect_equal "who waits" 1 "$(stacks waiting.thread.pb.gz.raw | awk -F '\t' -v wait=$wait '
     { for (i = 2; i < NF; i++) n += $i == wait && $(i + 1) == "wait_for_ever" }
