@@ -207,6 +207,20 @@ static const char *path_of(pp_arena *arena, const char *path)
                : path;
 }
 
+static void list_frames(reading *r, pp_module *module)
+{
+    const pp_memory *memory = &r->target->walked.memory;
+    size_t count = pp_module_list_frames(module, memory, NULL, 0);
+    pp_keyed *frames = pp_arena_array(r->arena, count, sizeof *frames);
+    pp_keyed *spare = pp_arena_array(r->arena, count, sizeof *spare);
+    if (count > 0 && frames != NULL && spare != NULL) {
+        size_t again = pp_module_list_frames(module, memory, frames, count);
+        module->frame_count = again < count ? again : count; /* the process may run */
+        pp_key_sort(frames, spare, module->frame_count);
+        module->frames = frames;
+    }
+}
+
 static void add_segment(reading *r, const object *o, const ElfW(Phdr) * segment, pp_module *module)
 {
     const uintptr_t mask = ~(uintptr_t)(pp_page_bytes() - 1);
@@ -226,6 +240,9 @@ static void add_segment(reading *r, const object *o, const ElfW(Phdr) * segment,
     memcpy(m->build_id, o->build_id, sizeof m->build_id);
     *module = (pp_module){.code_lo = lo, .code_hi = hi, .cheap = true};
     pp_module_cfi_describe(&o->info, &r->target->files, o->path, module);
+    if (module->lacks_table) {
+        list_frames(r, module);
+    }
     if (strncmp(pp_base_name(o->path), "libpprof.so", 11) == 0) {
         r->target->walked.own_code = lo;
         r->target->walked.own_code_bytes = hi - lo;

@@ -49,12 +49,16 @@ static void set_range_of_all(const struct dl_phdr_info *info, pp_module *module)
 static void describe_by_header(const struct dl_phdr_info *info, const ElfW(Phdr) * header,
                                pp_module *module)
 {
-    enum { LEAST = 8 }; /* four bytes of encodings, and the address of .eh_frame */
+    enum {
+        LEAST = 8,       /* four bytes of encodings, and the address of .eh_frame */
+        LEAST_TABLE = 20 /* with the number of entries, and an entry */
+    };
     const ElfW(Phdr) *segment = segment_of(info, header->p_vaddr, LEAST);
     if (segment != NULL) {
         module->eh_frame_hdr = info->dlpi_addr + header->p_vaddr;
         module->cfi_lo = info->dlpi_addr + segment->p_vaddr;
         module->cfi_hi = module->cfi_lo + segment->p_memsz;
+        module->lacks_table = header->p_memsz < LEAST_TABLE;
         set_range_of_all(info, module);
     }
 }
@@ -107,6 +111,7 @@ static void describe_by_section(void *of_description)
         segment_of(info, section.sh_addr, section.sh_size) != NULL) {
         module->eh_frame_hdr = module->cfi_lo = info->dlpi_addr + section.sh_addr;
         module->cfi_hi = module->cfi_lo + section.sh_size;
+        module->lacks_table = true;
     }
     pp_elf_close(&elf);
 }

@@ -76,6 +76,7 @@ static struct {
     const void *loader;
     size_t loader_size;
     bool loader_sought;
+    struct listed *listed;
 } scans = {.seen_arena = PP_ARENA_INIT};
 
 /* ---- one object ---- */
@@ -319,6 +320,52 @@ static void list_code(const scan *s, code *list, pp_keyed *by_address)
     }
 }
 
+/* The FDEs of a permanent object that lacks a table. */
+struct listed {
+    struct listed *next;
+    uintptr_t eh_frame_hdr;
+    size_t count;
+    pp_keyed frames[];
+};
+
+static const struct listed *list_frames(const pp_module *module)
+{
+    size_t count = pp_module_list_frames(module, NULL, NULL, 0);
+    size_t bytes = count * sizeof(pp_keyed);
+    struct listed *l = count > 0 ? pp_memory_map(sizeof *l + bytes) : NULL;
+    pp_keyed *spare = l != NULL ? pp_memory_map(bytes) : NULL;
+    if (spare == NULL) {
+        if (l != NULL) {
+            pp_memory_unmap(l, sizeof *l + bytes);
+        }
+        return NULL;
+    }
+    l->next = scans.listed;
+    l->eh_frame_hdr = module->eh_frame_hdr;
+    l->count = count;
+    pp_module_list_frames(module, NULL, l->frames, count);
+    pp_key_sort(l->frames, spare, count);
+    pp_memory_unmap(spare, bytes);
+    scans.listed = l;
+    return l;
+}
+
+/* Lists the FDEs once for each object: it stays where it is for ever. */
+static void set_frames(pp_module *module)
+{
+    const struct listed *l = scans.listed;
+    while (l != NULL && l->eh_frame_hdr != module->eh_frame_hdr) {
+        l = l->next;
+    }
+    if (l == NULL) {
+        l = list_frames(module);
+    }
+    if (l != NULL) {
+        module->frames = l->frames;
+        module->frame_count = l->count;
+    }
+}
+
 static void describe(const scan *s, const code *c, pp_module *module)
 {
     const struct dl_phdr_info *info = c->of->info;
@@ -327,6 +374,9 @@ static void describe(const scan *s, const code *c, pp_module *module)
     module->permanent = c->of->permanent;
     pp_module_cfi_describe(info, NULL, c->of == s->objects ? pp_program_file() : info->dlpi_name,
                            module);
+    if (module->permanent && module->lacks_table) {
+        set_frames(module);
+    }
 }
 
 static bool publish_table(scan *s)

@@ -23,6 +23,7 @@
 #define PP_MODULES_MODULES_H
 
 #include "base/arena.h"
+#include "base/key_sort.h"
 #include "elf/mapping.h"
 
 #include <stdbool.h>
@@ -37,6 +38,10 @@ typedef struct pp_module {
     uintptr_t eh_frame_hdr;     /* or .eh_frame, if there is no header; 0 = none */
     bool permanent;             /* cannot be unloaded */
     bool cheap;                 /* copies of its bytes cost little: .eh_frame may be searched */
+    bool lacks_table;           /* there is no header, or one without a table */
+    /* Then, where they were listed: the addresses of its FDEs (index) by those of their code (key). */
+    const pp_keyed *frames;
+    size_t frame_count;
 } pp_module;
 
 typedef struct pp_module_table {

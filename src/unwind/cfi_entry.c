@@ -10,6 +10,7 @@
 
 #include "arch/registers.h"
 #include "base/compiler.h"
+#include "modules/module_cfi.h"
 
 /* Pointer encodings, LSB Core 5.0 tables 10-2 and 10-3. */
 enum {
@@ -419,7 +420,19 @@ PP_COLD_PATH static uintptr_t frames_without_table(pp_cfi_finder *finder, const 
     return cursor->failed ? 0 : frames;
 }
 
-/* Tries each entry in turn. The length of an entry that is no FDE leads to the next one. */
+/* Goes on behind the entry that was opened last: the length of one that is no FDE leads to the next one. False at the end
+ * mark, or at bytes that are no entry. */
+static bool go_on_behind(pp_cfi_finder *finder, const pp_image *image, uintptr_t *at)
+{
+    if (finder->program.end <= *at || finder->program.end == image->hi) {
+        finder->why = PP_NOT_COVERED;
+        return false;
+    }
+    *at = finder->program.end;
+    return *at >= image->lo && *at < image->hi;
+}
+
+/* Tries each entry in turn. */
 PP_COLD_PATH static bool scan_frames(pp_cfi_finder *finder, const pp_image *image, uintptr_t pc,
                                      uintptr_t *fde)
 {
@@ -435,20 +448,70 @@ PP_COLD_PATH static bool scan_frames(pp_cfi_finder *finder, const pp_image *imag
         return false;
     }
     uintptr_t at = frames_without_table(finder, image);
-    for (unsigned i = 0; i < MAX_SCANNED && at >= image->lo && at < image->hi; i++) {
+    if (at < image->lo || at >= image->hi) {
+        return false;
+    }
+    unsigned tried = 0;
+    do {
         uintptr_t cie_at = 0;
         if (open_fde(finder, image, at, &cie_at) && read_cie(finder, image, cie_at) &&
             read_range(finder, pc)) {
             *fde = at;
             return true;
         }
-        if (finder->program.end <= at || finder->program.end == image->hi) {
-            finder->why = PP_NOT_COVERED;
-            return false; /* the end mark, or bytes that are no entry */
-        }
-        at = finder->program.end;
-    }
+    } while (++tried < MAX_SCANNED && go_on_behind(finder, image, &at));
     return false;
+}
+
+size_t pp_module_list_frames(const pp_module *module, const pp_memory *memory, pp_keyed *list,
+                             size_t room)
+{
+    const pp_image image = {.lo = module->cfi_lo,
+                            .hi = module->cfi_hi,
+                            .header = module->eh_frame_hdr,
+                            .memory = memory,
+                            .permanent = module->permanent};
+    pp_cfi_finder finder;
+    pp_cfi_finder_open(&finder);
+    uintptr_t at = image.header != 0 ? frames_without_table(&finder, &image) : 0;
+    if (at < image.lo || at >= image.hi) {
+        return 0;
+    }
+    size_t count = 0;
+    do {
+        uintptr_t cie_at = 0;
+        if (!open_fde(&finder, &image, at, &cie_at) || !read_cie(&finder, &image, cie_at)) {
+            continue;
+        }
+        read_range(&finder, 0);
+        bool has_code =
+            finder.why == PP_NOT_COVERED && finder.start != 0 &&
+            finder.limit > finder.start; /* not of a function that the linker has left out */
+        if (has_code && count < room) {
+            list[count] = (pp_keyed){finder.start, at};
+        }
+        count += has_code;
+    } while (go_on_behind(&finder, &image, &at));
+    return count;
+}
+
+/* Finds the FDE with the greatest start that is <= pc, of those that were listed. */
+PP_COLD_PATH static bool find_listed(pp_cfi_finder *finder, const pp_image *image, uintptr_t pc,
+                                     uintptr_t *fde)
+{
+    size_t low = 0;
+    size_t high = image->frame_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (image->frames[middle].key <= pc) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    finder->why = PP_NOT_COVERED;
+    *fde = low > 0 ? image->frames[low - 1].index : 0;
+    return low > 0;
 }
 
 /* ---- both ---- */
@@ -466,6 +529,8 @@ bool pp_cfi_find(pp_cfi_finder *finder, const pp_image *image, uintptr_t pc)
 {
     uintptr_t fde = 0;
     finder->why = PP_BAD_INDEX;
-    return (find_fde(finder, image, pc, &fde) || scan_frames(finder, image, pc, &fde)) &&
-           read_fde(finder, image, fde, pc);
+    bool is_found = image->frames != NULL
+                        ? find_listed(finder, image, pc, &fde)
+                        : find_fde(finder, image, pc, &fde) || scan_frames(finder, image, pc, &fde);
+    return is_found && read_fde(finder, image, fde, pc);
 }

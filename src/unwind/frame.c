@@ -329,6 +329,8 @@ PP_COLD_PATH static bool find_image(const pp_frame *f, uintptr_t pc, pp_image *i
                         .code_hi = module.code_hi,
                         .all_lo = module.all_lo,
                         .all_hi = module.all_hi,
+                        .frames = module.frames,
+                        .frame_count = module.frame_count,
                         .memory = pp_target_memory(f->target),
                         .permanent = module.permanent,
                         .cheap = module.cheap,

@@ -16,6 +16,7 @@
 #define PP_UNWIND_IMAGE_H
 
 #include "base/compiler.h"
+#include "base/key_sort.h"
 #include "sys/safe_read.h"
 #include "unwind/copies.h"
 
@@ -29,11 +30,14 @@ typedef struct pp_image {
     uintptr_t header;           /* .eh_frame_hdr, within the bounds; 0 = the module has none */
     uintptr_t code_lo, code_hi; /* addresses that the module's code may have */
     uintptr_t all_lo, all_hi;   /* bounds with holes, to be read only by copies; 0 = none */
-    const pp_memory *memory;    /* where it is; NULL: in this process */
-    bool permanent;             /* may be read in place */
-    bool cheap;                 /* or else copies cost little */
-    bool keep;                  /* walks of the same epoch may use copies that were kept */
-    uint64_t epoch;             /* of the loader, when the walk began */
+    const pp_keyed
+        *frames; /* FDEs by address, if there is no table (modules/modules.h); NULL: none */
+    size_t frame_count;
+    const pp_memory *memory; /* where it is; NULL: in this process */
+    bool permanent;          /* may be read in place */
+    bool cheap;              /* or else copies cost little */
+    bool keep;               /* walks of the same epoch may use copies that were kept */
+    uint64_t epoch;          /* of the loader, when the walk began */
 } pp_image;
 
 /* A sequential reader. After a failed read `failed` is set, and every further read returns 0. */

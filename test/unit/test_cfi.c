@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "cfi_image.h"
+#include "modules/module_cfi.h"
 #include "unwind/reason.h"
 
 #include <stdlib.h>
@@ -846,6 +847,44 @@ static void frames_without_a_header_are_found_in_place_only(void **state)
     assert_int_equal(rule.kind, PP_RULE_NONE);
 }
 
+/* The list of the FDEs of an image without table, in order; the image has it then. */
+static pp_keyed *list_frames(pp_image *whole)
+{
+    enum { SPARE = 3 };
+    const pp_module module = {.cfi_lo = whole->lo,
+                              .cfi_hi = whole->hi,
+                              .eh_frame_hdr = whole->header,
+                              .permanent = whole->permanent};
+    size_t count = pp_module_list_frames(&module, NULL, NULL, 0);
+    assert_true(count > 0);
+    pp_keyed *list = calloc(2 * count + SPARE, sizeof *list);
+    assert_int_equal(pp_module_list_frames(&module, NULL, list, count - 1), count);
+    assert_int_equal(list[count - 1].key, 0); /* no more than there is room for */
+    assert_int_equal(pp_module_list_frames(&module, NULL, list, count + SPARE), count);
+    pp_key_sort(list, list + count + SPARE, count);
+    whole->frames = list;
+    whole->frame_count = count;
+    return list;
+}
+
+static void frames_that_were_listed_are_found(void **state)
+{
+    (void)state;
+    for (int permanent = 0; permanent <= 1; permanent++) {
+        make_functions(20);
+        pp_image whole = cfi_without_header(&image);
+        whole.permanent = permanent;
+        pp_keyed *list = list_frames(&whole);
+        assert_int_equal(whole.frame_count, 20);
+        assert_all_are_found(&whole);
+        pp_rule rule;
+        compute_rule(&whole, cfi_code(&image, 0) - 1, &rule);
+        assert_int_equal(rule.kind, PP_RULE_NONE);
+        assert_int_equal(rule.why, PP_NOT_COVERED);
+        free(list);
+    }
+}
+
 static void tables_that_are_missing_or_encoded_otherwise_are_done_without(void **state)
 {
     (void)state;
@@ -881,7 +920,7 @@ static void entries_that_cannot_be_read_are_passed_over(void **state)
     assert_all_are_found(&whole);
 }
 
-/* The last of many thousand entries is not looked for: a handler's time is bounded. */
+/* The last of many thousand entries is not looked for, if they were not listed: a handler's time is bounded. */
 static void endless_frames_end(void **state)
 {
     (void)state;
@@ -905,6 +944,10 @@ static void endless_frames_end(void **state)
         pp_rule rule;
         compute_rule(&whole, code, &rule);
         assert_int_equal(rule.kind, few ? PP_RULE_FRAME : PP_RULE_NONE);
+        pp_keyed *list = list_frames(&whole);
+        compute_rule(&whole, code, &rule);
+        assert_int_equal(rule.kind, PP_RULE_FRAME);
+        free(list);
         free(bytes);
     }
 }
@@ -1169,6 +1212,7 @@ int main(void)
         cmocka_unit_test(frames_without_a_header_are_found_in_place_only),
         cmocka_unit_test(tables_that_are_missing_or_encoded_otherwise_are_done_without),
         cmocka_unit_test(entries_that_cannot_be_read_are_passed_over),
+        cmocka_unit_test(frames_that_were_listed_are_found),
         cmocka_unit_test(endless_frames_end),
         cmocka_unit_test(images_cut_off_anywhere_are_survived),
         cmocka_unit_test(any_byte_may_be_wrong),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_cpu_session.c: handlers that are late: held up while their session is stopped, or called for
- * a slot that is another thread's by now.
+ * a slot that is another thread's by now; slow ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +14,8 @@
 #include "kinds/cpu/cpu.h"
 #include "kinds/cpu/cpu_session.h"
 #include "kinds/cpu/cpu_threads.h"
+#include "kinds/cpu/cpu_timers.h"
+#include "sys/clock.h"
 #include "sys/sampling_signal.h"
 #include "sys/tasks.h"
 
@@ -347,6 +349,56 @@ static void a_handler_leaves_new_threads_to_a_thread_that_looks(void **state)
     assert_true(stop());
 }
 
+/* ---- handlers that take longer than a period ---- */
+
+static void use_cpu_until(uint64_t cpu_ns)
+{
+    while (pp_clock_ns(CLOCK_THREAD_CPUTIME_ID) < cpu_ns) {
+        ;
+    }
+}
+
+/* The next signal is pending when such a handler returns: the thread would never go on. */
+static void the_thread_goes_on_after_a_slow_handler(void **state)
+{
+    (void)state;
+    enum { SLOW_MS = 10 };
+    const pp_cpu_engine *engine = &pp_cpu_engine_timers;
+    const siginfo_t pending = {.si_code = SI_TIMER};
+    const uint64_t sampling = UINT64_C(1) << (PP_SAMPLING_SIGNAL - 1);
+    start(MS);
+    pp_cpu_slot *slot = catch_slot();
+    assert_non_null(slot);
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &sampling, NULL, sizeof sampling);
+    slot->by_clock = false;
+    slot->rest_until_ns = 0;
+
+    use_cpu_until(pp_clock_ns(CLOCK_THREAD_CPUTIME_ID) + 2 * MS);
+    engine->after_sample(slot, pp_clock_ns(CLOCK_MONOTONIC) - SLOW_MS * MS);
+    assert_int_equal(slot->rest_until_ns, 0); /* it may have waited */
+
+    uint64_t begin_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    assert_true(engine->on_signal(slot, &pending) > 0);
+    use_cpu_until(slot->seen_ns + SLOW_MS * MS);
+    engine->after_sample(slot, begin_ns);
+    struct itimerspec next;
+    assert_int_equal(syscall(SYS_timer_gettime, slot->timer, &next), 0);
+    assert_true(next.it_value.tv_sec > 0 ||
+                next.it_value.tv_nsec > (PP_CPU_SHARE - 1) * SLOW_MS * MS);
+    assert_int_equal(engine->on_signal(slot, &pending), 0);
+
+    use_cpu_until(slot->rest_until_ns);
+    assert_true(engine->on_signal(slot, &pending) >= SLOW_MS * PP_CPU_SHARE); /* nothing is lost */
+
+    uint64_t rest_until_ns = slot->rest_until_ns;
+    pp_cpu_timers_rest(slot, slot->seen_ns, MS / PP_CPU_SHARE);
+    assert_int_equal(slot->rest_until_ns, rest_until_ns);
+    pp_cpu_timers_rest(slot, slot->seen_ns, MS / PP_CPU_SHARE + 1);
+    assert_int_equal(slot->rest_until_ns, slot->seen_ns + MS + PP_CPU_SHARE);
+    assert_true(stop());
+    syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &sampling, NULL, sizeof sampling);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +409,7 @@ int main(void)
         cmocka_unit_test(a_slot_is_kept_from_others_while_a_handler_may_use_it),
         cmocka_unit_test(a_thread_on_its_last_steps_is_none_that_was_not_sampled),
         cmocka_unit_test(a_handler_leaves_new_threads_to_a_thread_that_looks),
+        cmocka_unit_test(the_thread_goes_on_after_a_slow_handler),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,8 +54,7 @@ enum {
     FIRST_DESCRIPTOR = 3072,
     MIN_EVENT_PERIOD_NS = 100 * 1000, /* 10 kHz; more samples cost more than they show */
     BATCH = 16,                       /* the cost of four system calls for 16 samples is not seen */
-    SHARE = 4,
-    REFUSED = -2 /* in slot->event: the refusal is counted already */
+    REFUSED = -2                      /* in slot->event: the refusal is counted already */
 };
 
 static struct {
@@ -208,10 +207,10 @@ static int open_event(pp_cpu_slot *slot)
     return 0;
 }
 
-/* The shortest period at which handlers take at most 1/SHARE of the thread's time. */
+/* The shortest period at which handlers take at most 1/PP_CPU_SHARE of the thread's time. */
 static uint64_t bearable_period_ns(const pp_cpu_slot *slot)
 {
-    uint64_t least_ns = slot->slowest_ns * SHARE;
+    uint64_t least_ns = slot->slowest_ns * PP_CPU_SHARE;
     uint64_t period_ns = event_period_ns();
     return least_ns > period_ns ? least_ns : period_ns;
 }
@@ -236,10 +235,12 @@ static void keep_going(pp_cpu_slot *slot)
  */
 static void stretch_if_slow(pp_cpu_slot *slot, uint64_t begin_ns)
 {
-    if ((pp_clock_ns(CLOCK_MONOTONIC) - begin_ns) * SHARE <= event_period_ns()) {
+    if ((pp_clock_ns(CLOCK_MONOTONIC) - begin_ns) * PP_CPU_SHARE <= event_period_ns()) {
         return;
     }
-    uint64_t took_ns = pp_clock_ns(CLOCK_THREAD_CPUTIME_ID) - slot->seen_ns; /* without waits */
+    uint64_t now_ns = pp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t took_ns = now_ns - slot->seen_ns; /* without waits */
+    pp_cpu_timers_rest(slot, now_ns, took_ns);
     if (took_ns > slot->slowest_ns) {
         slot->slowest_ns = took_ns;
         uint64_t period_ns = bearable_period_ns(slot);
@@ -312,7 +313,7 @@ static uint64_t on_signal(pp_cpu_slot *slot, const siginfo_t *info)
         slot->held_until_ns = 0;
         keep_going(slot);
     }
-    return pp_cpu_owed(slot, now_ns);
+    return !is_of_event && now_ns < slot->rest_until_ns ? 0 : pp_cpu_owed(slot, now_ns);
 }
 
 /* Stops the event. The timer goes on, and its signal starts the event again (on_signal). */

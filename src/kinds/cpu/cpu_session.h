@@ -55,7 +55,8 @@ typedef struct pp_cpu_slot {
     bool by_clock;     /* the timer was put off: overruns do not count all that is due */
     uint8_t callers;   /* of its start routine: pp_thread_callers_keep() */
     uint64_t held_until_ns; /* on the thread's CPU clock: no event before */
-    uint64_t seen_ns;       /* its CPU clock at the last signal (cpu_perf.c); or scan, if unarmed */
+    uint64_t rest_until_ns; /* on the thread's CPU clock: its timer takes no sample before */
+    uint64_t seen_ns;       /* its CPU clock at the last signal, if read; or scan, if unarmed */
     uint64_t slowest_ns;    /* CPU time of a handler since the event's last batch; cpu_perf.c */
     uint64_t clock_ns;      /* its CPU clock when it was last seen running; cpu_latency.c */
     uint64_t preempted_ns;  /* waited for a processor; for the next sample (wall.h) */
@@ -125,7 +126,10 @@ typedef struct pp_cpu_session {
     pp_cpu_facts facts;
 } pp_cpu_session;
 
-enum { PP_CPU_SESSIONS = 4 /* one that runs, and three that wait for late handlers */ };
+enum {
+    PP_CPU_SESSIONS = 4, /* one that runs, and three that wait for late handlers */
+    PP_CPU_SHARE = 4     /* handlers take at most 1/4 of a thread's time */
+};
 
 /* The running session, or the last one; never NULL. */
 extern pp_cpu_session pp_cpu_sessions[PP_CPU_SESSIONS];

@@ -103,12 +103,40 @@ static void hold_timer(pp_cpu_slot *slot, uint64_t until_ns)
     set_timer(slot, slot->first_ns + pp_cpu_due(slot, until_ns) * pp_cpu->facts.period_ns);
 }
 
+void pp_cpu_timers_rest(pp_cpu_slot *slot, uint64_t now_ns, uint64_t took_ns)
+{
+    if (took_ns * PP_CPU_SHARE > pp_cpu->facts.period_ns) {
+        slot->rest_until_ns = now_ns + took_ns * PP_CPU_SHARE;
+        uint64_t until_ns =
+            slot->held_until_ns > slot->rest_until_ns ? slot->held_until_ns : slot->rest_until_ns;
+        hold_timer(slot, until_ns);
+    }
+}
+
 static uint64_t on_timer_signal(pp_cpu_slot *slot, const siginfo_t *info)
 {
-    if (slot->by_clock) {
-        return pp_cpu_owed(slot, pp_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+    if (!slot->by_clock) {
+        return 1 + (uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0);
     }
-    return 1 + (uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0);
+    slot->seen_ns = pp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    return slot->seen_ns < slot->rest_until_ns ? 0 : pp_cpu_owed(slot, slot->seen_ns);
+}
+
+/*
+ * Lets the thread go on if the handler was slow, since the next signal may be pending already: without a rest the thread
+ * would execute one instruction between two samples. A handler that seems slow may have waited; from then on
+ * on_timer_signal() reads the CPU clock, which says what the next one took.
+ */
+static void rest_if_slow(pp_cpu_slot *slot, uint64_t begin_ns)
+{
+    if ((pp_clock_ns(CLOCK_MONOTONIC) - begin_ns) * PP_CPU_SHARE <= pp_cpu->facts.period_ns) {
+        return;
+    }
+    if (slot->by_clock) {
+        uint64_t now_ns = pp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        pp_cpu_timers_rest(slot, now_ns, now_ns - slot->seen_ns);
+    }
+    slot->by_clock = true;
 }
 
 const pp_cpu_engine pp_cpu_engine_timers = {
@@ -117,4 +145,5 @@ const pp_cpu_engine pp_cpu_engine_timers = {
     .disarm = delete_timer,
     .hold = hold_timer,
     .on_signal = on_timer_signal,
+    .after_sample = rest_if_slow,
 };

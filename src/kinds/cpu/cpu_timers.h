@@ -13,8 +13,13 @@
 
 #include <stdint.h>
 
-/* The weight of a signal is 1 + overrun, or, after a hold, what is due on the CPU clock. */
+/* The weight of a signal is 1 + overrun, or, after a hold or a slow handler, what is due on the CPU clock. */
 extern const pp_cpu_engine pp_cpu_engine_timers;
+
+/* Lets the calling thread have the processor for itself after a handler that took `took_ns` until `now_ns` (both on its CPU
+ * clock), if that is much of a period: its timer is put off, and a signal that is pending has no weight. What becomes due
+ * meanwhile is in the weight of the next sample. */
+void pp_cpu_timers_rest(pp_cpu_slot *slot, uint64_t now_ns, uint64_t took_ns);
 
 /* Sets the greatest number of timers that exist at a time. */
 void pp_cpu_timers_set_cap(uint32_t cap);

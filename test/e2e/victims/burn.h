@@ -84,19 +84,25 @@ __attribute__((noinline, cold, unused)) static void burn_note_excess(double ms)
     }
 }
 
+/* Behind a loop of burn_on: returns what was really used, and notes what expect_work cannot know otherwise. */
+static inline double burn_end(const struct burn *b)
+{
+    enum { MUCH = 5 };
+    double used = burn_used(b);
+    if (used > b->ms + MUCH) {
+        burn_note_excess(used - b->ms);
+    }
+    return used;
+}
+
 /* Uses `ms` of the calling thread's CPU time and returns what it really was. */
 static inline double burn_ms(double ms)
 {
-    enum { MUCH = 5 };
     struct burn b = burn_for(ms);
     while (burn_on(&b)) {
         work_a_little();
     }
-    double used = burn_used(&b);
-    if (used > ms + MUCH) {
-        burn_note_excess(used - ms);
-    }
-    return used;
+    return burn_end(&b);
 }
 
 /* User and system time of the whole process. */
