@@ -196,6 +196,7 @@ static void walk_frames(pp_frame *f, pp_walk *walk)
         v = v == PP_GO_ON ? pp_frame_leave(f) : v;
         pp_memo_after_step(use, f, v != PP_GO_ON);
     }
+    walk->computed = f->computes;
     pp_frame_close(f);
     walk->depth = (uint32_t)(out.at - walk->pcs);
     walk->why = v;
@@ -207,6 +208,7 @@ static void walk_frames(pp_frame *f, pp_walk *walk)
         uint32_t own = pp_own_frames_next(NULL, walk->pcs, 0, walk->depth);
         walk->depth = pp_own_frames_cut(NULL, walk->pcs, own, walk->depth,
                                         is_interrupted ? walk->space : NULL);
+        walk->computed = walk->computed || is_interrupted;
         walk->hash = 0;
     }
     if (walk->wants_hash && walk->hash == 0) {

@@ -23,10 +23,11 @@ typedef struct pp_walk {
     bool keeps_own;       /* in: leave frames of libpprof in (own_frames.h) */
     bool wants_hash;      /* in: set `hash` */
     bool guessed;         /* out: a frame was left without CFI, by its frame pointer or by SP */
-    pp_stop stop;         /* out: pp_stop_of(why) */
-    pp_reason why;        /* out: why there is no caller of the last frame */
-    uint32_t depth;       /* out */
-    uint64_t hash;        /* out, if wanted: pp_stack_hash() of the stored frames */
+    bool computed; /* out: a rule was computed, which takes a hundred times as long as to find it */
+    pp_stop stop;  /* out: pp_stop_of(why) */
+    pp_reason why; /* out: why there is no caller of the last frame */
+    uint32_t depth; /* out */
+    uint64_t hash;  /* out, if wanted: pp_stack_hash() of the stored frames */
 } pp_walk;
 
 /* Walks from the instruction at which a signal interrupted the calling thread. `context` is the

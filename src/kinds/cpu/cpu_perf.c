@@ -54,7 +54,8 @@ enum {
     FIRST_DESCRIPTOR = 3072,
     MIN_EVENT_PERIOD_NS = 100 * 1000, /* 10 kHz; more samples cost more than they show */
     BATCH = 16,                       /* the cost of four system calls for 16 samples is not seen */
-    REFUSED = -2                      /* in slot->event: the refusal is counted already */
+    SHARE = 4,
+    REFUSED = -2 /* in slot->event: the refusal is counted already */
 };
 
 static struct {
@@ -207,10 +208,10 @@ static int open_event(pp_cpu_slot *slot)
     return 0;
 }
 
-/* The shortest period at which handlers take at most 1/PP_CPU_SHARE of the thread's time. */
+/* The shortest period at which handlers take at most 1/SHARE of the thread's time. */
 static uint64_t bearable_period_ns(const pp_cpu_slot *slot)
 {
-    uint64_t least_ns = slot->slowest_ns * PP_CPU_SHARE;
+    uint64_t least_ns = slot->slowest_ns * SHARE;
     uint64_t period_ns = event_period_ns();
     return least_ns > period_ns ? least_ns : period_ns;
 }
@@ -233,9 +234,11 @@ static void keep_going(pp_cpu_slot *slot)
  * the handler ends, and the thread would make no progress. The longer period takes effect at once,
  * and stays until the next batch.
  */
-static void stretch_if_slow(pp_cpu_slot *slot, uint64_t begin_ns)
+static void stretch_if_slow(pp_cpu_slot *slot, uint64_t begin_ns, bool may_be_slow)
 {
-    if ((pp_clock_ns(CLOCK_MONOTONIC) - begin_ns) * PP_CPU_SHARE <= event_period_ns()) {
+    (void)may_be_slow; /* at its short periods any walk may be */
+    if ((pp_clock_ns(CLOCK_MONOTONIC) - begin_ns) * SHARE <= event_period_ns()) {
+        slot->slow_ns /= 2;
         return;
     }
     uint64_t now_ns = pp_clock_ns(CLOCK_THREAD_CPUTIME_ID);

@@ -55,6 +55,7 @@ typedef struct pp_cpu_slot {
     bool by_clock;     /* the timer was put off: overruns do not count all that is due */
     uint8_t callers;   /* of its start routine: pp_thread_callers_keep() */
     uint64_t held_until_ns; /* on the thread's CPU clock: no event before */
+    uint64_t slow_ns;       /* CPU time of the last slow handler, halved by each quick one since */
     uint64_t rest_until_ns; /* on the thread's CPU clock: its timer takes no sample before */
     uint64_t seen_ns;       /* its CPU clock at the last signal, if read; or scan, if unarmed */
     uint64_t slowest_ns;    /* CPU time of a handler since the event's last batch; cpu_perf.c */
@@ -85,9 +86,9 @@ typedef struct pp_cpu_engine {
     void (*hold)(pp_cpu_slot *slot, uint64_t until_ns);
     /* Returns the weight of a signal; 0 = no sample. The caller has entered the session. */
     uint64_t (*on_signal)(pp_cpu_slot *slot, const siginfo_t *info);
-    /* Is called after a sample whose handler began at `begin_ns`, monotonic. May be NULL. The
-     * caller has entered the session. */
-    void (*after_sample)(pp_cpu_slot *slot, uint64_t begin_ns);
+    /* Is called after a sample whose handler began at `begin_ns`, monotonic, and did something that
+     * may be slow. The caller has entered the session. */
+    void (*after_sample)(pp_cpu_slot *slot, uint64_t begin_ns, bool may_be_slow);
 } pp_cpu_engine;
 
 /* The facts of a session that its profile shows. */
@@ -126,10 +127,7 @@ typedef struct pp_cpu_session {
     pp_cpu_facts facts;
 } pp_cpu_session;
 
-enum {
-    PP_CPU_SESSIONS = 4, /* one that runs, and three that wait for late handlers */
-    PP_CPU_SHARE = 4     /* handlers take at most 1/4 of a thread's time */
-};
+enum { PP_CPU_SESSIONS = 4 /* one that runs, and three that wait for late handlers */ };
 
 /* The running session, or the last one; never NULL. */
 extern pp_cpu_session pp_cpu_sessions[PP_CPU_SESSIONS];

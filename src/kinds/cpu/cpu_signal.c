@@ -56,14 +56,15 @@ static __attribute__((noinline)) void count_walk(pp_cpu_session *session, pp_cpu
     }
 }
 
-static void take_sample(pp_cpu_session *session, pp_cpu_slot *slot, uint64_t weight,
+/* Returns whether it did more than to look things up. */
+static bool take_sample(pp_cpu_session *session, pp_cpu_slot *slot, uint64_t weight,
                         const void *context)
 {
     slot->counted += weight;
     pp_scratch *scratch = pp_scratch_take();
     if (scratch == NULL) {
         __atomic_add_fetch(&session->facts.lost_no_scratch, weight, __ATOMIC_RELAXED);
-        return;
+        return true;
     }
     pp_walk *walk = &scratch->walk;
     *walk = (pp_walk){.pcs = scratch->pcs,
@@ -71,7 +72,9 @@ static void take_sample(pp_cpu_session *session, pp_cpu_slot *slot, uint64_t wei
                       .capacity = PP_SCRATCH_DEPTH,
                       .wants_hash = true};
     pp_walk_from_context(context, walk);
+    bool may_be_slow = walk->computed || walk->guessed || session->latency != NULL;
     count_walk(session, slot, weight, scratch);
+    return may_be_slow;
 }
 
 static void lose_sample(pp_cpu_session *session, pp_cpu_slot *slot, uint64_t weight)
@@ -118,11 +121,9 @@ static void take_claimed(void *claimed, const siginfo_t *info, const void *conte
         (session->deadline_ns == 0 || now_ns < session->deadline_ns)) {
         uint64_t weight = session->engine->on_signal(slot, info);
         if (weight > 0 && pp_sampling_has_room(context)) {
-            take_sample(session, slot, weight, context);
+            bool may_be_slow = take_sample(session, slot, weight, context);
             pp_cpu_threads_look_again(now_ns);
-            if (session->engine->after_sample != NULL) {
-                session->engine->after_sample(slot, now_ns);
-            }
+            session->engine->after_sample(slot, now_ns, may_be_slow);
         } else if (weight > 0) {
             lose_sample(session, slot, weight);
         }

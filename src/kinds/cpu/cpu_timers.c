@@ -105,11 +105,12 @@ static void hold_timer(pp_cpu_slot *slot, uint64_t until_ns)
 
 void pp_cpu_timers_rest(pp_cpu_slot *slot, uint64_t now_ns, uint64_t took_ns)
 {
-    if (took_ns * PP_CPU_SHARE > pp_cpu->facts.period_ns) {
-        slot->rest_until_ns = now_ns + took_ns * PP_CPU_SHARE;
-        uint64_t until_ns =
-            slot->held_until_ns > slot->rest_until_ns ? slot->held_until_ns : slot->rest_until_ns;
-        hold_timer(slot, until_ns);
+    uint64_t least_ns = took_ns < slot->slow_ns ? took_ns : slot->slow_ns;
+    slot->slow_ns = took_ns;
+    if (least_ns > pp_cpu->facts.period_ns / 2) {
+        slot->rest_until_ns = now_ns + least_ns;
+        hold_timer(slot, slot->held_until_ns > slot->rest_until_ns ? slot->held_until_ns
+                                                                   : slot->rest_until_ns);
     }
 }
 
@@ -123,20 +124,20 @@ static uint64_t on_timer_signal(pp_cpu_slot *slot, const siginfo_t *info)
 }
 
 /*
- * Lets the thread go on if the handler was slow, since the next signal may be pending already: without a rest the thread
+ * Lets the thread go on if handlers are slow, since the next signal may be pending already: without a rest the thread
  * would execute one instruction between two samples. A handler that seems slow may have waited; from then on
  * on_timer_signal() reads the CPU clock, which says what the next one took.
  */
-static void rest_if_slow(pp_cpu_slot *slot, uint64_t begin_ns)
+static void rest_if_slow(pp_cpu_slot *slot, uint64_t begin_ns, bool may_be_slow)
 {
-    if ((pp_clock_ns(CLOCK_MONOTONIC) - begin_ns) * PP_CPU_SHARE <= pp_cpu->facts.period_ns) {
-        return;
-    }
-    if (slot->by_clock) {
+    if (!may_be_slow || pp_clock_ns(CLOCK_MONOTONIC) - begin_ns <= pp_cpu->facts.period_ns / 2) {
+        slot->slow_ns /= 2;
+    } else if (slot->by_clock) {
         uint64_t now_ns = pp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
         pp_cpu_timers_rest(slot, now_ns, now_ns - slot->seen_ns);
+    } else {
+        slot->by_clock = true;
     }
-    slot->by_clock = true;
 }
 
 const pp_cpu_engine pp_cpu_engine_timers = {
