@@ -34,6 +34,7 @@ enum {
 
 enum {
     MAX_SCANNED = 1 << 15, /* entries of an .eh_frame without table: they take a millisecond */
+    MAX_LISTED = 1 << 22,  /* those of a process that is up to mischief have an end */
     TABLE_ENTRY_SIZE = 8,  /* two sdata4 */
     CHUNK_ENTRIES = PP_CHUNK_BYTES / TABLE_ENTRY_SIZE
 };
@@ -478,6 +479,7 @@ size_t pp_module_list_frames(const pp_module *module, const pp_memory *memory, p
         return 0;
     }
     size_t count = 0;
+    unsigned tried = 0;
     do {
         uintptr_t cie_at = 0;
         if (!open_fde(&finder, &image, at, &cie_at) || !read_cie(&finder, &image, cie_at)) {
@@ -491,7 +493,7 @@ size_t pp_module_list_frames(const pp_module *module, const pp_memory *memory, p
             list[count] = (pp_keyed){finder.start, at};
         }
         count += has_code;
-    } while (go_on_behind(&finder, &image, &at));
+    } while (++tried < MAX_LISTED && go_on_behind(&finder, &image, &at));
     return count;
 }
 

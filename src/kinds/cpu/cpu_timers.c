@@ -5,7 +5,8 @@
  * A timer's signal has the address of the thread's slot, so the handler needs no look-up.
  *
  * Zone: SIGNAL (system calls).
- * Locks: callers hold the lock of cpu_threads.c.
+ * Locks: callers hold the lock of cpu_threads.c, but those of pp_cpu_timers_rest(), which sets the timer of the calling
+ *        thread: if a stop has deleted it, the call fails, since the kernel counts on before it gives a number again.
  * Owns: the timers.
  * Tested by: e2e.shares, e2e.threads, unit.cpu_perf
  */

@@ -3,7 +3,7 @@
  * cpu_timers.h: the engine `timer`: one POSIX timer on the CPU clock of each thread.
  *
  * Zone: SIGNAL (system calls).
- * Locks: callers hold the lock of cpu_threads.c.
+ * Locks: callers hold the lock of cpu_threads.c, but those of pp_cpu_timers_rest(): a handler calls it.
  * Owns: the timers.
  */
 #ifndef PP_KINDS_CPU_CPU_TIMERS_H
