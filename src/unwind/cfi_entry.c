@@ -486,9 +486,9 @@ size_t pp_module_list_frames(const pp_module *module, const pp_memory *memory, p
             continue;
         }
         read_range(&finder, 0);
+        /* Not that of a function which the linker has left out. */
         bool has_code =
-            finder.why == PP_NOT_COVERED && finder.start != 0 &&
-            finder.limit > finder.start; /* not of a function that the linker has left out */
+            finder.why == PP_NOT_COVERED && finder.start != 0 && finder.limit > finder.start;
         if (has_code && count < room) {
             list[count] = (pp_keyed){finder.start, at};
         }

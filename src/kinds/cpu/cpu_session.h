@@ -86,8 +86,8 @@ typedef struct pp_cpu_engine {
     void (*hold)(pp_cpu_slot *slot, uint64_t until_ns);
     /* Returns the weight of a signal; 0 = no sample. The caller has entered the session. */
     uint64_t (*on_signal)(pp_cpu_slot *slot, const siginfo_t *info);
-    /* Is called after a sample whose handler began at `begin_ns`, monotonic, and did something that
-     * may be slow. The caller has entered the session. */
+    /* Is called after a sample whose handler began at `begin_ns`, monotonic. `may_be_slow`: it did more than to look things
+     * up. The caller has entered the session. */
     void (*after_sample)(pp_cpu_slot *slot, uint64_t begin_ns, bool may_be_slow);
 } pp_cpu_engine;
 

@@ -16,10 +16,13 @@
 /* The weight of a signal is 1 + overrun, or, after a hold or a slow handler, what is due on the CPU clock. */
 extern const pp_cpu_engine pp_cpu_engine_timers;
 
-/* Lets the calling thread have the processor for itself after a handler that took `took_ns` until `now_ns` (both on its CPU
- * clock), if this one and the slow one before it took more than half a period, and for as long as the quicker of them (a
- * hypervisor that takes the processor away makes a single one look slow; each quick one between them halves the first). Until then the timer is put off, and a signal
- * that is pending has no weight. What becomes due meanwhile is in the weight of the next sample. */
+/*
+ * Lets the calling thread have the processor for itself after a handler that took `took_ns` until `now_ns` (both on its CPU
+ * clock): if this one and the slow one before it took more than half a period, for as long as the quicker of them. A
+ * hypervisor that takes the processor away makes a single one look slow; each quick one between them halves the first.
+ * Until then the timer is put off, and a signal that is pending has no weight. What becomes due meanwhile is in the weight
+ * of the next sample.
+ */
 void pp_cpu_timers_rest(pp_cpu_slot *slot, uint64_t now_ns, uint64_t took_ns);
 
 /* Sets the greatest number of timers that exist at a time. */
