@@ -11,7 +11,6 @@
  */
 #include "base/sort.h"
 
-#include <assert.h>
 #include <string.h>
 
 typedef struct heap {
@@ -49,9 +48,8 @@ static void place(const heap *h, const char *item, size_t root, size_t count)
     memcpy(item_at(h, hole), item, h->size);
 }
 
-void pp_sort(void *items, size_t count, size_t size, pp_sort_compare *compare, void *context)
+void pp_sort_sized(void *items, size_t count, size_t size, pp_sort_compare *compare, void *context)
 {
-    assert(size <= PP_SORT_ITEM_MAX);
     _Alignas(16) char item[PP_SORT_ITEM_MAX];
     heap h = {items, size, compare, context};
 

@@ -13,12 +13,19 @@
 
 #include <stddef.h>
 
-enum { PP_SORT_ITEM_MAX = 64 /* bytes of an item; the sort keeps one on the stack */ };
+enum { PP_SORT_ITEM_MAX = 96 /* bytes of an item; the sort keeps one on the stack */ };
 
 /* Returns less than 0 if `a` comes before `b`, more than 0 if after, 0 if the order is free. */
 typedef int pp_sort_compare(const void *a, const void *b, void *context);
 
 /* Sorts `count` items of `size` bytes (at most PP_SORT_ITEM_MAX). */
-void pp_sort(void *items, size_t count, size_t size, pp_sort_compare *compare, void *context);
+void pp_sort_sized(void *items, size_t count, size_t size, pp_sort_compare *compare, void *context);
+
+/* The same for a size that the compiler knows, and refuses if it is too large. */
+#define pp_sort(items, count, size, compare, context)                                              \
+    do {                                                                                           \
+        _Static_assert((size) <= PP_SORT_ITEM_MAX, "the sort has no room for such an item");       \
+        pp_sort_sized(items, count, size, compare, context);                                       \
+    } while (0)
 
 #endif

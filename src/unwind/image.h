@@ -30,8 +30,8 @@ typedef struct pp_image {
     uintptr_t header;           /* .eh_frame_hdr, within the bounds; 0 = the module has none */
     uintptr_t code_lo, code_hi; /* addresses that the module's code may have */
     uintptr_t all_lo, all_hi;   /* bounds with holes, to be read only by copies; 0 = none */
-    const pp_keyed
-        *frames; /* FDEs by address, if there is no table (modules/modules.h); NULL: none */
+    /* FDEs by address, if there is no table (modules/modules.h); NULL: none */
+    const pp_keyed *frames;
     size_t frame_count;
     const pp_memory *memory; /* where it is; NULL: in this process */
     bool permanent;          /* may be read in place */

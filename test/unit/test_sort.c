@@ -49,7 +49,7 @@ static void sorts_as_qsort_does(void **state)
             memcpy(expected, items, sizeof(items));
             qsort_size = sizes[s];
             qsort(expected, count, sizes[s], compare_for_qsort);
-            pp_sort(items, count, sizes[s], compare_bytes, &qsort_size);
+            pp_sort_sized(items, count, sizes[s], compare_bytes, &qsort_size);
             assert_memory_equal(items, expected, sizeof(items));
         }
     }
