@@ -205,5 +205,9 @@ int64_t cp_measure_truncate(double value)
     if (value >= -9223372036854775808.0 && value < 9223372036854775808.0) {
         return (int64_t)value;
     }
+#ifdef __x86_64__
     return INT64_MIN;
+#else
+    return isnan(value) ? 0 : value < 0 ? INT64_MIN : INT64_MAX;
+#endif
 }

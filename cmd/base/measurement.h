@@ -30,8 +30,8 @@ void cp_measure_percent(int64_t value, int64_t total, char *text);
 /* Whether a value of one unit can be converted to the other. */
 bool cp_measure_compatible(const char *left, const char *right);
 
-/* The absolute value, and the conversion double -> int64, without undefined cases: a result that
- * does not fit becomes INT64_MIN. */
+/* The absolute value, and the conversion double -> int64, without undefined cases. What does not fit becomes what the
+ * processor makes of it, as in Go: INT64_MIN on x86-64; elsewhere 0 if it is no number, or the nearest one. */
 int64_t cp_measure_abs(int64_t value);
 int64_t cp_measure_truncate(double value);
 

@@ -62,6 +62,8 @@ static void *contender(void *unused)
 {
     while (goes_on()) {
         hold_lock();
+        usleep(
+            100); /* or it may have the lock again before the other one, which it has woken, runs */
     }
     return unused;
 }
