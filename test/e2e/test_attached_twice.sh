@@ -10,6 +10,13 @@
 # shellcheck source=test/e2e/attach/attach.sh
 . "$SRC/test/e2e/attach/attach.sh"
 
+# gives_up WHO: what they have said, and whether the program lives.
+gives_up() {
+    guest_status=0
+    ! is_over "$guest" || wait "$guest" || guest_status=$?
+    fail "$1, turn $turn: $(cat one.out two.out three.out); the program's status (0: it lives) is $guest_status: $(cat guest.err)"
+}
+
 turn=0
 while [ $turn -lt 10 ]; do
     turn=$((turn + 1))
@@ -19,9 +26,9 @@ while [ $turn -lt 10 ]; do
     one=$!
     "$cpprof" record -p "$guest" -e cpu,thread -d 1 -o two.pb.gz >two.out 2>&1 &
     two=$!
-    "$cpprof" configure "$guest" block:1 >three.out 2>&1 || fail "the third one, turn $turn: $(cat three.out)"
-    wait $two || fail "the second one, turn $turn: $(cat two.out)"
-    wait $one || fail "the first one, turn $turn: $(cat one.out)"
+    "$cpprof" configure "$guest" block:1 >three.out 2>&1 || gives_up "the third one"
+    wait $two || gives_up "the second one"
+    wait $one || gives_up "the first one"
     for file in one two.cpu two.thread; do
         [ -s "$file.pb.gz" ] || fail "no $file, turn $turn: $(cat one.out two.out)"
     done
