@@ -376,8 +376,8 @@ static void the_thread_goes_on_after_a_slow_handler(void **state)
     use_cpu_until(pp_clock_ns(CLOCK_THREAD_CPUTIME_ID) + 2 * MS);
     engine->after_sample(slot, pp_clock_ns(CLOCK_MONOTONIC) - SLOW_MS * MS, true);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(slot->rest_until_ns,
-                         0); /* it may have waited, or a hypervisor made it so slow */
+        /* It may have waited, or a hypervisor made it so slow. */
+        assert_int_equal(slot->rest_until_ns, 0);
         uint64_t begin_ns = pp_clock_ns(CLOCK_MONOTONIC);
         assert_true(engine->on_signal(slot, &pending) > 0);
         use_cpu_until(slot->seen_ns + SLOW_MS * MS);

@@ -211,7 +211,7 @@ static int open_event(pp_cpu_slot *slot)
 /* The shortest period at which handlers take at most 1/SHARE of the thread's time. */
 static uint64_t bearable_period_ns(const pp_cpu_slot *slot)
 {
-    uint64_t least_ns = slot->slowest_ns * SHARE;
+    uint64_t least_ns = (uint64_t)slot->slowest_ns * SHARE;
     uint64_t period_ns = event_period_ns();
     return least_ns > period_ns ? least_ns : period_ns;
 }
@@ -245,7 +245,7 @@ static void stretch_if_slow(pp_cpu_slot *slot, uint64_t begin_ns, bool may_be_sl
     uint64_t took_ns = now_ns - slot->seen_ns; /* without waits */
     pp_cpu_timers_rest(slot, now_ns, took_ns);
     if (took_ns > slot->slowest_ns) {
-        slot->slowest_ns = took_ns;
+        slot->slowest_ns = pp_cpu_handler_ns(took_ns);
         uint64_t period_ns = bearable_period_ns(slot);
         if (slot->event >= 0 && is_ours(slot)) {
             pp_system_call(SYS_ioctl, slot->event, PERF_EVENT_IOC_PERIOD, &period_ns);

@@ -43,22 +43,22 @@
 
 /* A thread that is sampled. Slots are never unmapped: a late signal may still point to one. */
 typedef struct pp_cpu_slot {
-    int tid;           /* 0 = free */
-    int timer;         /* the kernel's id, -1 = none */
-    uint32_t session;  /* the session that armed it */
-    uint32_t next;     /* index + 1 of the next slot of the hash chain, or of the free list */
-    uint32_t scan;     /* number of the last scan that met the thread */
-    uint32_t held_by;  /* index + 1 of a session; a late handler of it may still use the slot */
-    int event;         /* the descriptor of its perf event, < 0: none; cpu_perf.c */
-    uint64_t first_ns; /* on the thread's CPU clock: when the first sample is due */
-    uint64_t counted;  /* weight recorded so far */
-    bool by_clock;     /* the timer was put off: overruns do not count all that is due */
-    uint8_t callers;   /* of its start routine: pp_thread_callers_keep() */
+    int tid;             /* 0 = free */
+    int timer;           /* the kernel's id, -1 = none */
+    uint32_t session;    /* the session that armed it */
+    uint32_t next;       /* index + 1 of the next slot of the hash chain, or of the free list */
+    uint32_t scan;       /* number of the last scan that met the thread */
+    uint32_t held_by;    /* index + 1 of a session; a late handler of it may still use the slot */
+    int event;           /* the descriptor of its perf event, < 0: none; cpu_perf.c */
+    uint32_t slow_ns;    /* CPU time of the last slow handler, halved by each quick one since */
+    uint64_t first_ns;   /* on the thread's CPU clock: when the first sample is due */
+    uint64_t counted;    /* weight recorded so far */
+    bool by_clock;       /* the timer was put off: overruns do not count all that is due */
+    uint8_t callers;     /* of its start routine: pp_thread_callers_keep() */
+    uint32_t slowest_ns; /* CPU time of a handler since the event's last batch; cpu_perf.c */
     uint64_t held_until_ns; /* on the thread's CPU clock: no event before */
-    uint64_t slow_ns;       /* CPU time of the last slow handler, halved by each quick one since */
     uint64_t rest_until_ns; /* on the thread's CPU clock: its timer takes no sample before */
     uint64_t seen_ns;       /* its CPU clock at the last signal, if read; or scan, if unarmed */
-    uint64_t slowest_ns;    /* CPU time of a handler since the event's last batch; cpu_perf.c */
     uint64_t clock_ns;      /* its CPU clock when it was last seen running; cpu_latency.c */
     uint64_t preempted_ns;  /* waited for a processor; for the next sample (wall.h) */
     uintptr_t begin;        /* of the thread: the start routine, return-like, 0 = unknown */
@@ -67,6 +67,12 @@ typedef struct pp_cpu_slot {
     /* The labels of the last sample, in use; what is settled at the end has them. */
     pp_label_cell *last_cell;
 } pp_cpu_slot;
+
+/* The CPU time of a handler as slots keep it, for which address space is reserved: in 32 bits. */
+static inline uint32_t pp_cpu_handler_ns(uint64_t took_ns)
+{
+    return took_ns < UINT32_MAX ? (uint32_t)took_ns : UINT32_MAX;
+}
 
 /* All slots that were ever given out: any of them may change hands meanwhile. */
 typedef struct pp_cpu_slots {

@@ -107,7 +107,7 @@ static void hold_timer(pp_cpu_slot *slot, uint64_t until_ns)
 void pp_cpu_timers_rest(pp_cpu_slot *slot, uint64_t now_ns, uint64_t took_ns)
 {
     uint64_t least_ns = took_ns < slot->slow_ns ? took_ns : slot->slow_ns;
-    slot->slow_ns = took_ns;
+    slot->slow_ns = pp_cpu_handler_ns(took_ns);
     if (least_ns > pp_cpu->facts.period_ns / 2) {
         slot->rest_until_ns = now_ns + least_ns;
         hold_timer(slot, slot->held_until_ns > slot->rest_until_ns ? slot->held_until_ns
