@@ -269,7 +269,7 @@ pp_tracee_status pp_tracee_stop(int tid, bool (*may_stop)(int tid, void *context
                                 pp_tracee *tracee)
 {
     tracee->tid = tid;
-    tracee->at_entry = false;
+    tracee->at_entry = tracee->before_call = false;
     if (ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACESYSGOOD) != 0) {
         return errno == ESRCH ? PP_TRACEE_GONE : PP_TRACEE_REFUSED;
     }
@@ -334,23 +334,28 @@ static bool stop_before_call(pp_tracee *t)
     }
     pp_tracee_set_before_call(&t->registers, &entry);
     t->at_entry = false;
+    t->before_call = true;
     return pp_tracee_set_general(t->tid, &t->registers.general);
 }
 
 bool pp_tracee_step(pp_tracee *tracee)
 {
     int status = 0;
+    bool enters_again = tracee->before_call;
     const pp_tracee_general general = continued(tracee);
     pp_tracee_set_general(tracee->tid, &general);
     tracee->wait = (pp_tracee_wait){.call = -1};
+    tracee->before_call = false;
     ptrace(PTRACE_SYSCALL, tracee->tid, NULL, NULL);
     while (wait_for(tracee->tid, STEP_MS, &status) && WIFSTOPPED(status)) {
-        if (is_call_stop(status) && read_registers(tracee) &&
-            pp_tracee_is_entry(&tracee->registers)) {
+        bool is_entry = is_call_stop(status) && read_registers(tracee) &&
+                        pp_tracee_is_entry(&tracee->registers);
+        if (is_entry && !enters_again) {
             tracee->at_entry = true;
             tracee->stopped_ns = pp_remote_now_ns();
             return !PP_TRACEE_ENTRY_HIDES_A_REGISTER || stop_before_call(tracee);
         }
+        enters_again = enters_again && !is_entry;
         pass_signal_on(tracee->tid, PTRACE_SYSCALL, status);
     }
     return false;

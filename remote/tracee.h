@@ -41,6 +41,7 @@ typedef struct pp_tracee {
     int tid;
     pp_tracee_registers registers;
     bool at_entry;         /* stopped at the entry of a system call, which has not begun */
+    bool before_call;      /* a step has ended before that entry: the next one goes through it */
     pp_tracee_sched sched; /* before the stop */
     pp_tracee_wait wait;   /* likewise */
     uint64_t stopped_ns;   /* CLOCK_MONOTONIC, of the stop */

@@ -23,9 +23,9 @@ void pp_sort_sized(void *items, size_t count, size_t size, pp_sort_compare *comp
 
 /* The same for a size that the compiler knows, and refuses if it is too large. */
 #define pp_sort(items, count, size, compare, context)                                              \
-    do {                                                                                           \
+    ({                                                                                             \
         _Static_assert((size) <= PP_SORT_ITEM_MAX, "the sort has no room for such an item");       \
         pp_sort_sized(items, count, size, compare, context);                                       \
-    } while (0)
+    })
 
 #endif
