@@ -501,19 +501,10 @@ size_t pp_module_list_frames(const pp_module *module, const pp_memory *memory, p
 PP_COLD_PATH static bool find_listed(pp_cfi_finder *finder, const pp_image *image, uintptr_t pc,
                                      uintptr_t *fde)
 {
-    size_t low = 0;
-    size_t high = image->frame_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (image->frames[middle].key <= pc) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    const pp_keyed *found = pp_key_last_up_to(image->frames, image->frame_count, pc);
     finder->why = PP_NOT_COVERED;
-    *fde = low > 0 ? image->frames[low - 1].index : 0;
-    return low > 0;
+    *fde = found != NULL ? found->index : 0;
+    return found != NULL;
 }
 
 /* ---- both ---- */

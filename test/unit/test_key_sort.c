@@ -79,6 +79,22 @@ static void the_largest_key_comes_last(void **state)
     assert_int_equal(items[2].index, 0);
 }
 
+static void the_last_up_to_a_key_is_found(void **state)
+{
+    (void)state;
+    enum { COUNT = 5 };
+    for (size_t i = 0; i < COUNT; i++) {
+        items[i] = (pp_keyed){10 * (i + 1), i};
+    }
+    for (size_t count = 0; count <= COUNT; count++) {
+        for (uint64_t most = 0; most < 10 * (COUNT + 2); most++) {
+            size_t before = most / 10 < count ? most / 10 : count;
+            const pp_keyed *found = pp_key_last_up_to(items, count, most);
+            assert_ptr_equal(found, before > 0 ? &items[before - 1] : NULL);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -86,6 +102,7 @@ int main(void)
         cmocka_unit_test(bytes_that_do_not_vary_are_left_out),
         cmocka_unit_test(few_items_are_sorted),
         cmocka_unit_test(the_largest_key_comes_last),
+        cmocka_unit_test(the_last_up_to_a_key_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,18 +187,8 @@ typedef struct look {
 
 static const pp_lock_thread *thread_of(const look *l, uint32_t tid)
 {
-    size_t low = 0;
-    size_t high = tid != 0 ? l->count : 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (l->by_tid[middle].key < tid) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    bool found = tid != 0 && low < l->count && l->by_tid[low].key == tid;
-    return found ? &l->threads[l->by_tid[low].index] : NULL;
+    const pp_keyed *found = tid != 0 ? pp_key_last_up_to(l->by_tid, l->count, tid) : NULL;
+    return found != NULL && found->key == tid ? &l->threads[found->index] : NULL;
 }
 
 static uint32_t word_at(const look *l, uintptr_t address)

@@ -44,8 +44,7 @@ __attribute__((noinline)) static void works_shut_off(long ms)
 {
     struct timespec begin, now;
     static volatile uint64_t sum;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID,
-                  &begin); /* the program's start may have taken as long */
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin); /* the start may have taken as long */
     do {
         for (int i = 0; i < 100000; i++)
             sum += (uint64_t)i * sum;

@@ -62,8 +62,8 @@ static void *contender(void *unused)
 {
     while (goes_on()) {
         hold_lock();
-        usleep(
-            100); /* or it may have the lock again before the other one, which it has woken, runs */
+        /* Or it may have the lock again before the other one runs, which it has woken. */
+        usleep(100);
     }
     return unused;
 }
