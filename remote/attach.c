@@ -219,13 +219,20 @@ static void nap(void)
     nanosleep(&time, NULL);
 }
 
+/* Of <linux/kcmp.h>. */
+enum { KCMP_MEMORY = 1, KCMP_FILES = 2 };
+
+/* kcmp(2): 0: the two threads have one and the same; negative: that is not to be known. */
+static long compare(int tid, int other, int type)
+{
+    return syscall(SYS_kcmp, tid, other, type, 0, 0);
+}
+
 /* A child of vfork(2), which is about to execute a program, runs in its parent's memory. */
 static int check_memory(const attempt *a)
 {
-    enum { VM = 1 /* KCMP_VM of <linux/kcmp.h> */ };
     long parent = pp_remote_status_number(a->pid, "PPid");
-    if (parent > 0 &&
-        syscall(SYS_kcmp, a->target.thread, pp_process_thread((int)parent), VM, 0, 0) == 0) {
+    if (parent > 0 && compare(a->target.thread, pp_process_thread((int)parent), KCMP_MEMORY) == 0) {
         return pp_remote_fail(a->error,
                               "process %d shares the memory of process %ld, its parent, and does "
                               "not execute a program: attach to that one",
@@ -498,11 +505,22 @@ static bool keeps_running(attempt *a, int tid)
     return a->runs && pp_remote_status_number(tid, key) == before;
 }
 
+/* As threads of libpprof have, also one that works on the stack of another (sys/apart.h): what is loaded opens files. */
+static bool has_own_descriptors(const attempt *a, int tid)
+{
+    return a->target.thread == a->pid && compare(tid, a->pid, KCMP_FILES) > 0;
+}
+
 static outcome stop(attempt *a, int tid)
 {
     switch (pp_tracee_stop(tid, may_stop, a, a->tracee)) {
     case PP_TRACEE_STOPPED:
-        return DONE;
+        if (!has_own_descriptors(a, tid)) {
+            return DONE;
+        }
+        a->why = "one with descriptors of its own";
+        pp_tracee_release(a->tracee);
+        return NEXT;
     case PP_TRACEE_REFUSED:
         return refuse(a, tid);
     case PP_TRACEE_LEFT:

@@ -102,6 +102,12 @@ static bool is_in(const char *name, const char *const *list, size_t count)
 
 #define IS_IN(name, list) is_in(name, list, sizeof(list) / sizeof *(list))
 
+/* libpprof.so, libpprof-attach.so, libpprof-http.so and so on. */
+static bool is_own(const pp_mapping *m)
+{
+    return strncmp(pp_base_name(m->path), "libpprof", 8) == 0;
+}
+
 static void find_anchors(pp_safe_looks *looks)
 {
     for (size_t i = 0; i < looks->objects->mapping_count; i++) {
@@ -128,8 +134,7 @@ int pp_safe_looks_begin(pp_safe_looks *looks, const pp_target *target, const pp_
     looks->space->target = &target->walked;
     for (size_t i = 0; i < objects->mapping_count; i++) {
         const pp_mapping *m = &objects->mappings[i];
-        allocates[i] = (m->code_of & PP_CODE_OF_LIBC) == 0 && m->path[0] == '/' &&
-                       strncmp(pp_base_name(m->path), "libpprof", 8) != 0 &&
+        allocates[i] = (m->code_of & PP_CODE_OF_LIBC) == 0 && m->path[0] == '/' && !is_own(m) &&
                        pp_target_symbol(m, "malloc") != 0;
     }
     looks->program_allocates = objects->mapping_count > 0 && allocates[0];
@@ -139,7 +144,8 @@ int pp_safe_looks_begin(pp_safe_looks *looks, const pp_target *target, const pp_
 
 /* ---- frames ---- */
 
-typedef enum kind { OTHER, LIBC, LOADER, ALLOCATOR, HANDLER } kind;
+/* OWN: of libpprof. NEW: mapped since the objects were read, as another cpprof may have loaded libpprof. */
+typedef enum kind { OTHER, LIBC, OWN, LOADER, ALLOCATOR, HANDLER, NEW } kind;
 
 typedef struct frame {
     kind kind;
@@ -169,7 +175,6 @@ static bool ends_thread(const pp_safe_looks *looks, uintptr_t at)
     return pp_target_has_code(&looks->target->walked, at, pp_thread_exit, sizeof pp_thread_exit);
 }
 
-/* Hooks of libpprof have the names of the functions of libc before which they stand. */
 static kind kind_of(const pp_safe_looks *looks, size_t index, uintptr_t address)
 {
     const pp_mapping *m = &looks->objects->mappings[index];
@@ -179,8 +184,10 @@ static kind kind_of(const pp_safe_looks *looks, size_t index, uintptr_t address)
     if (is_restorer(looks, address)) {
         return HANDLER;
     }
+    if (is_own(m)) {
+        return OWN;
+    }
     if ((m->code_of & PP_CODE_OF_LIBC) != 0 ||
-        strncmp(pp_base_name(m->path), "libpprof.so", 11) == 0 ||
         strncmp(pp_base_name(m->path), "libpthread", 10) == 0) {
         return LIBC;
     }
@@ -193,20 +200,27 @@ static bool is_loaders(const pp_mapping *libc, const char *name)
     return (libc->code_of & PP_CODE_OF_LOADER) != 0 && strncmp(name, "dl", 2) == 0;
 }
 
+/* Hooks of libpprof have the names of the functions of libc before which they stand. */
+static bool is_within_libc(kind k)
+{
+    return k == LIBC || k == OWN;
+}
+
 static frame look_up(const pp_safe_looks *looks, uintptr_t address)
 {
     size_t index = mapping_of(looks->objects, address);
     frame f = {OTHER, "", false};
     pp_symbol symbol = {0};
     if (index == looks->objects->mapping_count) {
+        f.kind = NEW;
         return f;
     }
     f.kind = kind_of(looks, index, address);
-    if (f.kind == LIBC && pp_symbols_resolve(&looks->objects->mappings[index], &address, 1, &symbol,
-                                             looks->arena) == 1) {
+    if (is_within_libc(f.kind) && pp_symbols_resolve(&looks->objects->mappings[index], &address, 1,
+                                                     &symbol, looks->arena) == 1) {
         f.name = symbol.name;
         f.is_exported = !symbol.is_local && !ends_thread(looks, address + 1);
-        f.kind = is_loaders(&looks->objects->mappings[index], f.name) ? LOADER : LIBC;
+        f.kind = is_loaders(&looks->objects->mappings[index], f.name) ? LOADER : f.kind;
     }
     return f;
 }
@@ -223,6 +237,8 @@ static frame frame_at(pp_safe_looks *looks, uintptr_t pc)
 }
 
 /* ---- the rules ---- */
+
+static const char in_own[] = "in a function of libpprof";
 
 static bool say(const char **why, const char *words)
 {
@@ -250,10 +266,20 @@ static bool is_no_lock_of_libc(const pp_safe_call *call)
             operation == FUTEX_LOCK_PI2 || operation == FUTEX_WAIT_REQUEUE_PI);
 }
 
-/* `entry` is the outermost of the frames of libc at the leaf: what the program has called. */
+/* Of libpprof, at the leaf of a thread, only a hook is left behind when the function of libc before which it stands
+ * returns: other frames hold its locks, or wait for a thread that works on the same stack (sys/apart.h). */
+static bool is_hook(const frame *entry)
+{
+    return entry->is_exported && strncmp(entry->name, "pprof", 5) != 0;
+}
+
+/* `entry` is the outermost of the frames of libc and libpprof at the leaf: what the program has called. */
 static bool leaf_is_safe(const pp_safe_looks *looks, const frame *entry, const pp_safe_call *call,
                          const char **why)
 {
+    if (entry->kind == OWN && !is_hook(entry)) {
+        return say(why, in_own);
+    }
     if (is_outside(call->number) || is_no_lock_of_libc(call)) {
         return true;
     }
@@ -281,7 +307,10 @@ static bool frame_is_safe(const frame *f, bool at_leaf, const char **why)
         return say(why, "in a signal handler");
     case ALLOCATOR:
         return say(why, "in the allocator");
+    case NEW:
+        return say(why, "in code that has just been mapped");
     case LIBC:
+    case OWN:
         return at_leaf || middle_is_safe(f) ? true
                                             : say(why, "in a function of libc that calls back");
     default:
@@ -296,12 +325,16 @@ static bool stack_is_safe(pp_safe_looks *looks, const pp_walk *walk, const pp_sa
     bool at_leaf = true;
     for (uint32_t i = 0; i < walk->depth; i++) {
         frame f = frame_at(looks, walk->pcs[i]);
-        bool leaves_libc = at_leaf && f.kind != LIBC;
+        bool leaves_libc = at_leaf && !is_within_libc(f.kind);
         if (leaves_libc && i > 0 && !leaf_is_safe(looks, &previous, call, why)) {
             return false;
         }
         if (leaves_libc && i == 0 && call->number < 0 && looks->program_allocates) {
             return say(why, "perhaps in the allocator that the program brings with it");
+        }
+        looks->is_other |= f.kind == NEW;
+        if (f.kind == OWN && i == 0) {
+            return say(why, in_own);
         }
         at_leaf = at_leaf && !leaves_libc;
         if (!frame_is_safe(&f, at_leaf, why)) {
@@ -362,8 +395,8 @@ static bool memory_is_safe(pp_safe_looks *looks, uintptr_t sp, uintptr_t thread_
         }
     }
     pp_arena_release(&scratch);
-    looks->is_other = anchors != looks->anchor_count;
-    if (looks->is_other) {
+    if (anchors != looks->anchor_count) {
+        looks->is_other = true;
         return say(why, "in a program that the process has just executed");
     }
     return found ? true : say(why, "on a stack of its own making, or on a small one");

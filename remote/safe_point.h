@@ -7,7 +7,7 @@
  * point if its stack shows that it is in none of these:
  *
  *   leaf     the program's own code, or a function of libc that waits and holds no such lock
- *            (poll, read, pthread_cond_wait, ...)
+ *            (poll, read, pthread_cond_wait, ...), also below a hook of libpprof
  *   between  no frame of the loader, of an allocator, of a signal handler, nor of libc but qsort and
  *            its like, which call back
  *   root     libc's start of the thread, and not exit()
@@ -50,7 +50,7 @@ typedef struct pp_safe_looks {
     const pp_mapping *anchors[PP_SAFE_ANCHORS];
     unsigned anchor_count;
     bool
-        is_other; /* a stopped thread was found in another program: the objects are to be read anew */
+        is_other; /* a thread was found in another program, or in new code: the objects are to be read anew */
     pp_arena *arena;
     pp_other_space *space;
     uintptr_t *pcs;       /* PP_SAFE_DEPTH */

@@ -36,6 +36,42 @@ while [ $turn -lt 10 ]; do
     end
 done
 
+# A thread is traced by one at a time, and while another cpprof has the program's only one, the library comes with threads of its
+# own: none of them is taken, whose stack and locks are not the program's.
+cat >trace.py <<'TRACE'
+import ctypes, sys
+libc = ctypes.CDLL(None, use_errno=True)
+libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p]
+libc.ptrace.restype = ctypes.c_long
+PR_SET_NAME, PTRACE_SEIZE = 15, 0x4206
+libc.prctl(PR_SET_NAME, b"cpprof")
+print(libc.ptrace(PTRACE_SEIZE, int(sys.argv[1]), None, None), flush=True)
+sys.stdin.read()
+TRACE
+
+# It has slept between its looks at the threads, or is over.
+has_looked() { awk '/^voluntary_ctxt_switches/ { exit $2 < 20 }' "/proc/$1/status" 2>/dev/null || is_over "$1"; }
+
+start
+mkfifo traced.in
+python3 trace.py "$guest" <traced.in >traced 2>&1 &
+tracer=$!
+started="$started $tracer"
+exec 7>traced.in
+wait_until test -s traced
+expect_equal "tracing the program's thread" 0 "$(cat traced)"
+"$cpprof" configure "$guest" block:1 >two.out 2>&1 &
+two=$!
+wait_until has_looked $two
+attach
+wait $two && fail "cpprof has taken a thread of the library: $(cat two.out)"
+expect_contains "its message" two.out "no thread of process"
+exec 7>&-
+wait $tracer
+"$cpprof" configure "$guest" block:1 >two.out 2>&1 || gives_up "the one after the tracer"
+expect_equal "an answer" "joined" "$(tell threads)"
+end
+
 # count_threads: what the library takes for the number of the program's threads.
 count_threads() {
     answer "" >index
