@@ -113,8 +113,8 @@ static inline double process_total_ms(void)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-3;
 }
 
-static double
-    loading_ms; /* before that no profile runs; the loader may take longer than what is measured */
+/* Before that no profile runs, and the loader may take longer than what is measured. */
+static double loading_ms;
 
 __attribute__((constructor(101))) static void note_loading(void)
 {
