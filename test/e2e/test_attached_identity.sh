@@ -14,8 +14,8 @@ export XDG_RUNTIME_DIR="$work/run"
 chmod 755 "$work"
 victim=$(for_everybody "$victims/identity")
 
-# It waits in read(2) for its first byte.
-waits_for_input() { grep -q '^0 0x0 ' "/proc/$guest/syscall" && grep -qx identity "/proc/$guest/comm"; }
+# It waits in read(2), which has another number on each architecture, for its first bytes.
+waits_for_input() { grep -q '^[0-9]* 0x0 0x[0-9a-f]* 0x40 ' "/proc/$guest/syscall" && grep -qx identity "/proc/$guest/comm"; }
 our_threads() { grep -slx 'libpprof.*' "/proc/$guest"/task/*/comm | wc -l; }
 has_threads() { [ "$(our_threads)" = "$1" ]; }
 
