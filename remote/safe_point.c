@@ -318,6 +318,22 @@ static bool frame_is_safe(const frame *f, bool at_leaf, const char **why)
     }
 }
 
+/* A thread of libpprof.a, which is in the program, is known by how it waits: as locks that are not libc's do, too. */
+static bool innermost_is_safe(const pp_safe_looks *looks, const frame *f, const pp_safe_call *call,
+                              const char **why)
+{
+    if (f->kind == OWN) {
+        return say(why, in_own);
+    }
+    if (f->kind == OTHER && call->number == SYS_futex && !is_no_lock_of_libc(call)) {
+        return say(why, "waiting, perhaps for a lock of an allocator");
+    }
+    if (f->kind == OTHER && call->number < 0 && looks->program_allocates) {
+        return say(why, "perhaps in the allocator that the program brings with it");
+    }
+    return true;
+}
+
 static bool stack_is_safe(pp_safe_looks *looks, const pp_walk *walk, const pp_safe_call *call,
                           const char **why)
 {
@@ -325,16 +341,13 @@ static bool stack_is_safe(pp_safe_looks *looks, const pp_walk *walk, const pp_sa
     bool at_leaf = true;
     for (uint32_t i = 0; i < walk->depth; i++) {
         frame f = frame_at(looks, walk->pcs[i]);
+        looks->is_other |= f.kind == NEW;
+        if (i == 0 && !innermost_is_safe(looks, &f, call, why)) {
+            return false;
+        }
         bool leaves_libc = at_leaf && !is_within_libc(f.kind);
         if (leaves_libc && i > 0 && !leaf_is_safe(looks, &previous, call, why)) {
             return false;
-        }
-        if (leaves_libc && i == 0 && call->number < 0 && looks->program_allocates) {
-            return say(why, "perhaps in the allocator that the program brings with it");
-        }
-        looks->is_other |= f.kind == NEW;
-        if (f.kind == OWN && i == 0) {
-            return say(why, in_own);
         }
         at_leaf = at_leaf && !leaves_libc;
         if (!frame_is_safe(&f, at_leaf, why)) {
