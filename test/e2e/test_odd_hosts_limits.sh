@@ -16,6 +16,7 @@ cat >program.c <<'C'
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 static volatile unsigned long sink;
 static void *work(void *argument)
 {
@@ -34,7 +35,8 @@ int main(int argc, char **argv)
     pthread_t thread;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, 1 << 16); /* whatever the limit says */
+    size_t least = (size_t)sysconf(_SC_THREAD_STACK_MIN);
+    pthread_attr_setstacksize(&attributes, least > 1 << 16 ? least : 1 << 16); /* whatever the limit says */
     int refused = argc > 1 ? 0 : pthread_create(&thread, &attributes, work, NULL);
     FILE *file = tmpfile();
     work(NULL);

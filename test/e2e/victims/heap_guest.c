@@ -11,7 +11,7 @@
  *   deepbind F   a library that has its own idea of malloc: blocks cross the border both ways
  *   limit        all memory there is, again and again
  *   coroutines   allocations on stacks that are unmapped afterwards
- *   deep         allocations 100 000 frames deep, and on a stack of 16 KiB
+ *   deep         allocations 100 000 frames deep, and on the smallest stack
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -327,13 +327,15 @@ static void check_deep(void)
     static const struct {
         void *(*start)(void *);
         size_t stack;
-    } kinds[] = {{descend_far, 64u << 20}, {stay, 16384}};
+    } kinds[] = {{descend_far, 64u << 20}, {stay, 0}};
     for (size_t i = 0; i < 2; i++) {
         pthread_attr_t attributes;
         pthread_t thread;
         void *block = NULL;
+        size_t least = (size_t)sysconf(_SC_THREAD_STACK_MIN);
+        size_t stack = kinds[i].stack > least ? kinds[i].stack : least;
         pthread_attr_init(&attributes);
-        expect(pthread_attr_setstacksize(&attributes, kinds[i].stack) == 0, "stack size");
+        expect(pthread_attr_setstacksize(&attributes, stack) == 0, "stack size");
         expect(pthread_create(&thread, &attributes, kinds[i].start, NULL) == 0, "thread");
         pthread_join(thread, &block);
         free(block);
