@@ -28,6 +28,7 @@
 enum {
     STOP_MS = 100,
     STEP_MS = 10,
+    LEAVE_MS = 2000, /* out of a call that is left out: as soon as the thread gets a processor */
     ATTENDED_MS = 20000,
     MS_NS = 1000 * 1000,
     SPIN_NS = 2 * MS_NS, /* a stop takes a few microseconds where the thread runs or sleeps */
@@ -297,7 +298,7 @@ static bool stop_after_call(int tid)
 {
     int status = 0;
     ptrace(PTRACE_SYSCALL, tid, NULL, NULL);
-    while (wait_for(tid, STOP_MS, &status) && WIFSTOPPED(status)) {
+    while (wait_for(tid, LEAVE_MS, &status) && WIFSTOPPED(status)) {
         if (is_event_stop(status)) {
             return true;
         }
@@ -315,7 +316,7 @@ static bool stop_at_call(int tid)
 {
     int status = 0;
     ptrace(PTRACE_SYSCALL, tid, NULL, NULL);
-    while (wait_for(tid, STOP_MS, &status) && WIFSTOPPED(status)) {
+    while (wait_for(tid, LEAVE_MS, &status) && WIFSTOPPED(status)) {
         if (is_call_stop(status)) {
             return true;
         }
@@ -324,12 +325,13 @@ static bool stop_at_call(int tid)
     return false;
 }
 
-/* The thread is at the entry of a call, where one register is not to be seen. The call is left out, the thread stopped
- * once more, and set back to before the call. */
+/* The thread is at the entry of a call, where one register is not to be seen. It is stopped once more, and makes the call
+ * after that, whatever becomes of cpprof. */
 static bool stop_before_call(pp_tracee *t)
 {
     const pp_tracee_general entry = t->registers.general;
-    if (!pp_tracee_leave_out(t->tid) || !stop_after_call(t->tid) || !read_registers(t)) {
+    pp_tracee_postpone(t->tid);
+    if (!stop_after_call(t->tid) || !read_registers(t)) {
         return false;
     }
     pp_tracee_set_before_call(&t->registers, &entry);

@@ -292,7 +292,7 @@ static inline void pp_tracee_repeat(pp_tracee_general *general)
     (void)general;
 }
 
-/* The registers of a thread whose call has been left out: they are set back to before the call. */
+/* The registers of a thread whose call has been postponed: they are those before the call. */
 static inline void pp_tracee_set_before_call(pp_tracee_registers *r, const pp_tracee_general *entry)
 {
     r->general.regs[0] = entry->regs[0];

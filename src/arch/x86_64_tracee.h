@@ -357,12 +357,6 @@ static inline bool pp_tracee_build(const pp_tracee_registers *now, const pp_trac
     return true;
 }
 
-static inline bool pp_tracee_leave_out(int tid)
-{
-    (void)tid;
-    return false;
-}
-
 static inline void pp_tracee_set_before_call(pp_tracee_registers *r, const pp_tracee_general *entry)
 {
     (void)r;
