@@ -104,6 +104,12 @@ static void forget_calls(void)
     }
 }
 
+/* Its signals would end a program in which they have no handler. */
+static bool still_samples(const pp_kind *kind)
+{
+    return kind->sampler != NULL && kind->holds_addresses != NULL && kind->holds_addresses();
+}
+
 /* In a program that was started with us, what it has asked for goes on. */
 void pp_attached_end(void)
 {
@@ -130,7 +136,10 @@ void pp_attached_end(void)
     }
     pp_log_set_path(NULL);
     pp_lock_release(&pp_all.asking);
-    if (!pp_sampling_handler_end()) {
+    if (pp_all_any(still_samples)) {
+        pp_attach_remark("a CPU profile goes on: the handler of signal " PP_SAMPLING_SIGNAL_TEXT
+                         " stays");
+    } else if (!pp_sampling_handler_end()) {
         pp_attach_remark("a thread blocks signal " PP_SAMPLING_SIGNAL_TEXT
                          ", which is pending for it: the signal's handler stays");
     }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # test_attached_again.sh: `cpprof record -p` has nothing of what an earlier attachment has recorded: neither allocations nor
-# lifetimes.
+# lifetimes. What is asked for twice is off after the attachment, too: no signal of ours ends the program then.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need cc
@@ -52,6 +52,18 @@ for profile in 'alloc_objects heap' 'freed_objects lifetime'; do
     set -- $profile
     "$cpprof" record -p $guest -e "$2:1" -d 1 -o again.pb.gz >out 2>err || fail "record: $(cat err)"
     expect_equal "$1 of the second attachment" "" "$(blocks "$1" again.pb.gz)"
+done
+
+for word in wall wall:50 cpu cpu=shared alloctrace fd block:1 thread; do
+    "$cpprof" configure $guest $word >configured 2>&1 || fail "configure $word: $(cat configured)"
+    "$cpprof" configure $guest $word >configured 2>&1 || expect_contains "$word, asked for twice" configured "the process answered 400"
+    "$cpprof" configure $guest detach >configured 2>&1 || fail "detach after $word: $(cat configured)"
+    : >guest.out
+    for byte in 1 2 3; do
+        echo >&9
+    done
+    wait_until has_line guest.out "done"
+    expect_equal "timers after $word, asked for twice" "" "$(cat /proc/$guest/timers)"
 done
 ends_with 0 $guest
 echo ok
