@@ -29,16 +29,21 @@ typedef struct header_table {
     size_t count;
 } header_table;
 
-/* Adds a segment to the bounds. */
-static void take_segment(const ElfW(Phdr) * segment, uintptr_t bias, pp_found_object *found)
+/* Adds a segment to the bounds; true if it has the address. */
+static bool take_segment(const ElfW(Phdr) * segment, uintptr_t bias, uintptr_t address,
+                         pp_found_object *found)
 {
     uintptr_t start = bias + segment->p_vaddr;
+    uintptr_t end = start + segment->p_memsz;
     if (segment->p_type == PT_GNU_EH_FRAME) {
         found->eh_frame = start;
-    } else if (segment->p_type == PT_LOAD && segment->p_memsz > 0) {
-        found->start = start < found->start ? start : found->start;
-        found->end = start + segment->p_memsz > found->end ? start + segment->p_memsz : found->end;
     }
+    if (segment->p_type != PT_LOAD || segment->p_memsz == 0) {
+        return false;
+    }
+    found->start = start < found->start ? start : found->start;
+    found->end = end > found->end ? end : found->end;
+    return address >= start && address < end;
 }
 
 /* A library begins with its file's header. The kernel says where the program's headers are. */
@@ -57,9 +62,11 @@ static bool find_headers(uintptr_t bias, bool is_program, header_table *table)
     return true;
 }
 
-static bool read_bounds(uintptr_t bias, bool is_program, pp_found_object *found)
+/* False if no segment of the object has the address, or the object cannot be read. */
+static bool read_bounds(uintptr_t bias, bool is_program, uintptr_t address, pp_found_object *found)
 {
     header_table table = {0};
+    bool has_address = false;
     *found = (pp_found_object){.start = UINTPTR_MAX};
     if (!find_headers(bias, is_program, &table) || table.count > HEADERS_MAX) {
         return false;
@@ -69,17 +76,17 @@ static bool read_bounds(uintptr_t bias, bool is_program, pp_found_object *found)
         if (!pp_safe_copy(&segment, table.address + i * sizeof segment, sizeof segment)) {
             return false;
         }
-        take_segment(&segment, bias, found);
+        has_address |= take_segment(&segment, bias, address, found);
     }
-    return true;
+    return has_address;
 }
 
-/* The objects lie apart from each other: only the nearest one below the address can have it. */
-bool pp_object_find_listed(uintptr_t address, pp_found_object *found)
+/* The entry with the highest bias up to `most`, which is *bias then; NULL if there is none. */
+static const struct link_map *find_nearest(uintptr_t most, uintptr_t *bias)
 {
     struct link_map entry;
     const struct link_map *nearest = NULL;
-    uintptr_t bias = 0;
+    *bias = 0;
     const struct link_map *first = pp_loaders_list();
     uintptr_t lasting = pp_loaders_list_lasting();
     bool lasts = lasting != UINTPTR_MAX;
@@ -91,16 +98,35 @@ bool pp_object_find_listed(uintptr_t address, pp_found_object *found)
         } else if (!pp_safe_copy(&entry, (uintptr_t)map, sizeof entry)) {
             break;
         }
-        if (entry.l_addr <= address && entry.l_addr >= bias) {
+        if (entry.l_addr <= most && entry.l_addr >= *bias) {
             nearest = map;
-            bias = entry.l_addr;
+            *bias = entry.l_addr;
         }
         map = entry.l_next;
     }
-    if (nearest == NULL || !read_bounds(bias, nearest == first, found) || address < found->start ||
-        address >= found->end) {
-        return false;
+    return nearest;
+}
+
+/* The nearest object below the address has it, or, where that one lies in a hole between the segments of another, this: on
+ * aarch64, whose segments have 64 KiB of alignment, the kernel may put the vDSO there. */
+bool pp_object_find_listed(uintptr_t address, pp_found_object *found)
+{
+    enum { NESTED = 3 };
+    uintptr_t most = address;
+    for (unsigned i = 0; i < NESTED; i++) {
+        uintptr_t bias = 0;
+        const struct link_map *nearest = find_nearest(most, &bias);
+        if (nearest == NULL) {
+            return false;
+        }
+        if (read_bounds(bias, nearest == pp_loaders_list(), address, found)) {
+            found->map = nearest;
+            return true;
+        }
+        if (bias == 0) {
+            return false;
+        }
+        most = bias - 1;
     }
-    found->map = nearest;
-    return true;
+    return false;
 }

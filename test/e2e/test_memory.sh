@@ -42,7 +42,7 @@ ask() {
     ! comments "$1.pb.gz.raw" | grep 'no single moment' || fail "$1 is not coherent"
 }
 held() { weight_with "$@"; }
-own_page=4096
+own_page=$(getconf PAGESIZE)
 
 # Every block is known. A thread's stack has what it touches, and a few pages around it.
 start heap:1

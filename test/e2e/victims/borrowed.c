@@ -32,7 +32,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STATUS = 7, PAGE = 4096, PATIENCE_S = 2, LONG_S = 1000 };
+enum { STATUS = 7, PAGE = 64 * 1024 /* the largest there is */, PATIENCE_S = 2, LONG_S = 1000 };
 
 static const char *way, *wait_name;
 static int silent[2], waiting_epoll;

@@ -116,7 +116,7 @@ static inline double process_total_ms(void)
 /* Before that no profile runs, and the loader may take longer than what is measured. */
 static double loading_ms;
 
-__attribute__((constructor(101))) static void note_loading(void)
+__attribute__((constructor(101), section(".text.startup"))) static void note_loading(void)
 {
     loading_ms = process_total_ms();
 }

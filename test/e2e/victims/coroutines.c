@@ -24,7 +24,12 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-enum { STACK = 64 * 1024, PAGE = 4096, MS = 200 };
+enum {
+    STACK = 64 * 1024,
+    PAGE = 4096,
+    GUARD = 64 * 1024 /* the largest page there is */,
+    MS = 200
+};
 
 typedef void body(void);
 
@@ -67,17 +72,17 @@ static void run_by_context(void *stack, size_t size, body *function)
 
 static char *map_stack(size_t size)
 {
-    char *stack = mmap(NULL, PAGE + size, PROT_READ | PROT_WRITE,
+    char *stack = mmap(NULL, GUARD + size, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-    if (stack == MAP_FAILED || mprotect(stack, PAGE, PROT_NONE) != 0) {
+    if (stack == MAP_FAILED || mprotect(stack, GUARD, PROT_NONE) != 0) {
         abort();
     }
-    return stack + PAGE;
+    return stack + GUARD;
 }
 
 static void unmap_stack(char *stack, size_t size)
 {
-    munmap(stack - PAGE, PAGE + size);
+    munmap(stack - GUARD, GUARD + size);
 }
 
 BODY(context_body, burn_sink++)
