@@ -59,9 +59,7 @@ for word in wall wall:50 cpu cpu=shared alloctrace fd block:1 thread; do
     "$cpprof" configure $guest $word >configured 2>&1 || expect_contains "$word, asked for twice" configured "the process answered 400"
     "$cpprof" configure $guest detach >configured 2>&1 || fail "detach after $word: $(cat configured)"
     : >guest.out
-    for byte in 1 2 3; do
-        echo >&9
-    done
+    printf '\n\n\n' >&9
     wait_until has_line guest.out "done"
     expect_equal "timers after $word, asked for twice" "" "$(cat /proc/$guest/timers)"
 done
