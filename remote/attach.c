@@ -505,10 +505,11 @@ static bool keeps_running(attempt *a, int tid)
     return a->runs && pp_remote_status_number(tid, key) == before;
 }
 
-/* As threads of libpprof have, also one that works on the stack of another (sys/apart.h): what is loaded opens files. */
+/* As threads of libpprof have, also one that works on the stack of another (sys/apart.h): what is loaded opens files. The
+ * first thread loses its descriptors after its memory when it ends. */
 static bool has_own_descriptors(const attempt *a, int tid)
 {
-    return a->target.thread == a->pid && compare(tid, a->pid, KCMP_FILES) > 0;
+    return compare(tid, a->pid, KCMP_FILES) > 0 && pp_process_thread(a->pid) == a->pid;
 }
 
 static outcome stop(attempt *a, int tid)
