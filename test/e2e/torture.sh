@@ -9,7 +9,7 @@
 # A run takes a quarter of the places, another one each day, and one error of each call. $TORTURE has other options of the tool; with
 # LONG=1 in the environment every place is taken, with every error.
 torture=$BUILD/test/torture/torture
-[ -x "$torture" ] || skip "the tool knows x86-64 with glibc only"
+[ -x "$torture" ] || skip "the tool knows glibc only"
 
 if [ -n "${LONG-}" ]; then
     TORTURE=--deep

@@ -6,7 +6,7 @@
  */
 #include "torture/images.h"
 
-#include "arch/registers.h"
+#include "torture/machine.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { IMAGES_MAX = 512, RANGES_MAX = 512, SPACES_MAX = 64, CALL_BY_TABLE_BYTES = 6 };
+enum { IMAGES_MAX = 512, RANGES_MAX = 512, SPACES_MAX = 64 };
 
 typedef struct image {
     char *path;
@@ -223,15 +223,11 @@ static const range *range_of(const space *s, uintptr_t address)
 
 /* ---- calls ---- */
 
-/* The address in the file of the word by which the code calls, ff 15 disp32, if it is in the table; or 0. */
+/* The address in the file of the word by which the code before `offset` calls, if it is in the table; or 0. */
 static uint64_t slot_of_call(const image *i, unsigned long offset)
 {
-    const uint8_t *code = i->data + offset - CALL_BY_TABLE_BYTES;
-    int32_t distance = 0;
-    memcpy(&distance, code + 2, sizeof distance);
-    uint64_t slot = address_of(i, offset) + (uint64_t)(int64_t)distance;
-    return code[0] == 0xff && code[1] == 0x15 && slot >= i->table_from && slot < i->table_to ? slot
-                                                                                             : 0;
+    uint64_t slot = machine_word_of_call(i->data, i->data + offset, address_of(i, offset));
+    return slot >= i->table_from && slot < i->table_to ? slot : 0;
 }
 
 code_place images_find(pid_t process, uintptr_t address, bool look_again)

@@ -95,16 +95,35 @@ void touched_print(pid_t tid, const struct __ptrace_syscall_info *entry, const c
     const char *verb = NULL;
     uint64_t at = a[0];
     switch (entry->entry.nr) {
-    case SYS_open:
-        verb = opens_as(a[1]);
-        break;
     case SYS_openat:
         verb = opens_as(a[2]);
         at = a[1];
         break;
     case SYS_newfstatat:
+    case SYS_readlinkat:
         verb = "looks";
         at = a[1];
+        break;
+    case SYS_renameat:
+    case SYS_renameat2:
+        verb = "renames";
+        at = a[3];
+        break;
+    case SYS_unlinkat:
+        verb = "removes";
+        at = a[1];
+        break;
+    case SYS_mkdirat:
+        verb = "creates";
+        at = a[1];
+        break;
+    case SYS_fchmodat:
+        verb = "chmods";
+        at = a[1];
+        break;
+#ifdef SYS_open /* what only older architectures have */
+    case SYS_open:
+        verb = opens_as(a[1]);
         break;
     case SYS_readlink:
         verb = "looks";
@@ -122,6 +141,7 @@ void touched_print(pid_t tid, const struct __ptrace_syscall_info *entry, const c
     case SYS_chmod:
         verb = "chmods";
         break;
+#endif
     case SYS_execve:
         verb = "executes";
         break;

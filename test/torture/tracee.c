@@ -13,12 +13,12 @@
 
 #include "torture/errors.h"
 #include "torture/images.h"
+#include "torture/machine.h"
 #include "torture/touched.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -171,9 +170,9 @@ static bool is_call_of_ours(const task *t, const code_place *code, const returns
  * next to the call are few. */
 static bool is_of_library(const task *t, const struct __ptrace_syscall_info *info, place *p)
 {
-    uintptr_t stack[STACK_WORDS];
-    struct iovec local = {stack, sizeof stack};
-    struct iovec remote = {(void *)info->stack_pointer, sizeof stack};
+    uintptr_t words[1 + STACK_WORDS] = {machine_link(t->tid)}; /* and those on the stack */
+    struct iovec local = {words + 1, sizeof words - sizeof *words};
+    struct iovec remote = {(void *)info->stack_pointer, local.iov_len};
     code_place code = images_find(t->process, info->instruction_pointer, true);
     bool ours = code.kind == CODE_LIBRARY || code.kind == CODE_COMPANION;
     if (!ours && code.kind != CODE_SYSTEM) {
@@ -182,16 +181,20 @@ static bool is_of_library(const task *t, const struct __ptrace_syscall_info *inf
     add_frame(p, &code);
     ssize_t got = process_vm_readv(t->tid, &local, 1, &remote, 1, 0);
     returns before = {.count = 0};
-    for (ssize_t i = 0; i < got / (ssize_t)sizeof *stack && p->depth < PLACE_FRAMES; i++) {
-        code = images_find(t->process, stack[i], false);
+    for (ssize_t i = 0; i <= got / (ssize_t)sizeof *words && p->depth < PLACE_FRAMES; i++) {
+        uintptr_t address = machine_stripped(words[i]);
+        code = images_find(t->process, address, false);
         if (!code.after_call || code.kind == CODE_SYSTEM) {
             continue;
+        }
+        if (i > 0 && address == words[0]) {
+            continue; /* the one in the register, stored */
         }
         if (code.kind == CODE_PROGRAM) {
             break; /* what is above has called the library */
         }
         ours = ours || is_call_of_ours(t, &code, &before);
-        before.at[before.count++] = stack[i];
+        before.at[before.count++] = address;
         add_frame(p, &code);
     }
     complete(p);
@@ -200,33 +203,18 @@ static bool is_of_library(const task *t, const struct __ptrace_syscall_info *inf
 
 /* ---- stops ---- */
 
-static void change_call(pid_t tid, long number)
-{
-    ptrace(PTRACE_POKEUSER, tid, offsetof(struct user_regs_struct, orig_rax), number);
-}
-
-static void change_first_argument(pid_t tid, uint64_t value)
-{
-    ptrace(PTRACE_POKEUSER, tid, offsetof(struct user_regs_struct, rdi), value);
-}
-
-static void change_result(pid_t tid, long result)
-{
-    ptrace(PTRACE_POKEUSER, tid, offsetof(struct user_regs_struct, rax), result);
-}
-
 /* A brk(2) that fails returns the end of the heap as it is. */
 static void fail_call(task *t)
 {
     long number = (long)t->entry.entry.nr;
     if (number == SYS_brk) {
         t->asks_for_break = true;
-        change_first_argument(t->tid, 0);
+        machine_change_first_argument(t->tid, 0);
         return;
     }
     t->fails = true;
     if (!errors_after(number)) {
-        change_call(t->tid, -1);
+        machine_change_call(t->tid, -1);
     }
 }
 
@@ -257,9 +245,9 @@ static void at_exit(task *t, const struct __ptrace_syscall_info *info, const wan
         images_forget(t->process);
     }
     if (t->asks_for_break) {
-        change_first_argument(t->tid, t->entry.entry.args[0]);
+        machine_change_first_argument(t->tid, t->entry.entry.args[0]);
     } else if (t->fails) {
-        change_result(t->tid, -(long)wanted->error);
+        machine_change_result(t->tid, -(long)wanted->error);
         t->fails = false;
     } else if (t->is_ours && wanted->touches != NULL && info->exit.is_error == 0) {
         touched_print(t->tid, &t->entry, wanted->touches);
