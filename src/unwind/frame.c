@@ -592,15 +592,30 @@ static pp_reason step_fast(pp_frame *f, uint64_t entry, uintptr_t cfa)
     return enter_caller(f, pp_return_address(word), cfa);
 }
 
+/* Whether the frame with that PC, the last one that was left, has nothing on the stack: its return address is in
+ * another register, for a callee that is known to keep that. glibc's rawmemchr(s, 0) calls strlen so, on aarch64. */
+static bool was_on_no_stack(const pp_frame *f, uintptr_t pc)
+{
+    const pp_rule *rule = &f->space->rule;
+    return rule->kind == PP_RULE_FRAME && rule->ra.kind == PP_WHERE_REGISTER && f->pc != pc;
+}
+
 pp_reason pp_frame_leave(pp_frame *f)
 {
     /* A caller's frame is above its callee's. A leaf may have left its frame already (longjmp). */
-    uintptr_t lowest_sp = f->exact ? f->sp : f->sp + 1;
+    const bool was_exact = f->exact;
+    const uintptr_t sp = f->sp;
+    const uintptr_t pc = f->pc;
     uintptr_t cfa = 0;
     uint64_t entry = pp_rule_cache_lookup(pp_frame_instruction(f), f->generation);
-    pp_reason v = fast_cfa(f, entry, &cfa) ? step_fast(f, entry, cfa) : step_slowly(f, entry);
-    if (v == PP_GO_ON && f->sp < lowest_sp && !f->exact) {
-        return PP_NOT_ABOVE;
+    if (fast_cfa(f, entry, &cfa)) {
+        pp_reason v = step_fast(f, entry, cfa);
+        return v == PP_GO_ON && (was_exact ? f->sp < sp : f->sp <= sp) ? PP_NOT_ABOVE : v;
     }
-    return v;
+    pp_reason v = step_slowly(f, entry);
+    if (v != PP_GO_ON || f->exact || f->sp > sp ||
+        (f->sp == sp && (was_exact || was_on_no_stack(f, pc)))) {
+        return v;
+    }
+    return PP_NOT_ABOVE;
 }

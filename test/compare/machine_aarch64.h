@@ -47,8 +47,10 @@ static inline uint64_t machine_stripped(uint64_t address)
 static inline bool machine_return_address(const struct user_regs_struct *r,
                                           machine_read_word *read_word, uint64_t *address)
 {
-    (void)read_word;
-    *address = machine_stripped(r->regs[30]);
+    enum { LINK = 30, NONE = 31 /* in RETAA and RETAB */ };
+    uint64_t code = 0;
+    unsigned number = read_word(r->pc, &code) ? code >> 5 & 0x1f : LINK;
+    *address = machine_stripped(r->regs[number == NONE ? LINK : number]);
     return true;
 }
 

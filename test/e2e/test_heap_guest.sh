@@ -57,8 +57,9 @@ for allocator in $allocators; do
     done
     for mode in signals constructor threads fork vfork limit coroutines deep; do
         as_without $mode 1 "$victims/heap_guest" $mode
-        # mimalloc 3 does not survive the limit, with us or without.
-        case $mode.$quietly.$(tail -n 1 $mode.plain) in limit.quietly.139) continue ;; esac
+        # With us or without, mimalloc 3 does not survive the limit, and a jemalloc for pages of 64 KiB (Debian's on
+        # aarch64) has too few blocks below it.
+        [ "$mode" != limit ] || [ -z "$other" ] || grep -q 'limit ok' limit.plain || continue
         expect_contains "$mode with $allocator" $mode.found "$mode ok"
     done
 done

@@ -391,6 +391,56 @@ static void what_is_written_after_a_landing_holds_at_it(void **state)
     }
 }
 
+/* As glibc's rawmemchr, which calls strlen, and that leaves x15 alone. */
+__asm__(".text\n"
+        ".p2align 4\n"
+        ".type keeps_return_in_x15, %function\n"
+        "keeps_return_in_x15:\n"
+        "    .cfi_startproc\n"
+        "    mov x15, x30\n"
+        "    .cfi_register x30, x15\n"
+        "    bl leaves_x15\n"
+        "    ret x15\n"
+        "    .cfi_endproc\n"
+        "    .size keeps_return_in_x15, . - keeps_return_in_x15\n"
+        ".type leaves_x15, %function\n"
+        "leaves_x15:\n"
+        "    .cfi_startproc\n"
+        "    ret\n"
+        "    .cfi_endproc\n"
+        "    .size leaves_x15, . - leaves_x15\n");
+__attribute__((visibility("hidden"))) void keeps_return_in_x15(void);
+__attribute__((visibility("hidden"))) void leaves_x15(void);
+
+static void a_function_may_keep_its_return_address_in_another_register(void **state)
+{
+    (void)state;
+    enum { CALL = 4 };
+    static pp_walk_space space;
+    static ucontext_t context;
+    uintptr_t pcs[8];
+    const uintptr_t after = (uintptr_t)keeps_return_in_x15 + CALL + PP_CALL_BYTES;
+    pp_modules_init();
+    pp_modules_refresh();
+    for (int turn = 0; turn < 3;
+         turn++) { /* the rules are in the cache then, and what was walked in the memo */
+        pp_walk walk = {.pcs = pcs, .space = &space, .capacity = 3};
+        context.uc_mcontext.pc = (uintptr_t)leaves_x15;
+        context.uc_mcontext.sp = (uintptr_t)__builtin_frame_address(0);
+        context.uc_mcontext.regs[30] = after;
+        context.uc_mcontext.regs[15] = (uintptr_t)begins_a_stack + (turn == 2 ? 4 : 8);
+        pp_walk_from_context(&context, &walk);
+        assert_int_equal(walk.depth, 3);
+        assert_int_equal(pcs[1], after);
+        assert_int_equal(pcs[2], context.uc_mcontext.regs[15]);
+    }
+    context.uc_mcontext.regs[15] = after; /* it seems to return to itself, for ever */
+    pp_walk walk = {.pcs = pcs, .space = &space, .capacity = 8};
+    pp_walk_from_context(&context, &walk);
+    assert_int_equal(walk.depth, 2);
+    assert_int_equal(walk.stop, PP_STOP_BAD_READ);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -409,6 +459,7 @@ int main(void)
         cmocka_unit_test(blocks_are_known_by_any_tag),
         cmocka_unit_test(callers_are_found_to_the_end),
         cmocka_unit_test(what_is_written_after_a_landing_holds_at_it),
+        cmocka_unit_test(a_function_may_keep_its_return_address_in_another_register),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
