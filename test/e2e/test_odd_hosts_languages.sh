@@ -25,7 +25,7 @@ fi
 
 if command -v rustc >/dev/null && rustc -O -o threads "$odd/threads.rs" 2>rust.errors; then
     odd_host rust ./threads
-    rustc -O -o overflow "$odd/overflow.rs" 2>rust.errors
+    rustc -O -o overflow "$odd/overflow.rs" 2>rust.errors || fail "rustc: $(cat rust.errors)"
     # Thread numbers differ. The program aborts.
     HOST_NOISE='s/([0-9]*) //'
     HOST_PROFILE=none

@@ -8,7 +8,7 @@ fn deeper(n: u64) -> u64 {
     if n == u64::MAX {
         return 0;
     }
-    deeper(n + 1) + std::hint::black_box(room)[(n % 64) as usize]
+    deeper(n + 1) + unsafe { std::ptr::read_volatile(&room[(n % 64) as usize]) }
 }
 
 fn main() {
