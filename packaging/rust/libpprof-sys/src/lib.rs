@@ -2,10 +2,9 @@
 //
 // lib.rs: <pprof.h>, declaration by declaration. The header documents the functions.
 
-#![no_std]
 #![allow(non_camel_case_types)]
 
-use core::ffi::{c_char, c_int, c_uint, c_void};
+use std::os::raw::{c_char, c_int, c_uint, c_void}; // core::ffi has them since Rust 1.64
 
 /// `pid_t`.
 pub type pid_t = c_int;
