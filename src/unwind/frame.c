@@ -74,6 +74,9 @@ static pp_reason enter_caller(pp_frame *f, uintptr_t pc, uintptr_t sp)
     return is_end ? PP_ENDS : PP_GO_ON;
 }
 
+static pp_reason leave_without_rule(pp_frame *f, pp_reason why);
+static bool may_return_to(const pp_frame *f, uintptr_t pc);
+
 /* ---- big rules ---- */
 
 /* Whether a register of the caller was found. */
@@ -106,6 +109,14 @@ static found recover(pp_frame *f, const pp_where *where, unsigned own, uintptr_t
     }
 }
 
+/* Whether the CFA is computed from a register that none but a leaf knows. Such CFI may tell of another frame: glibc's
+ * longjmp, of the one that it will jump to, whose return address is encrypted. */
+static bool may_tell_of_another(const pp_frame *f, const pp_rule *rule)
+{
+    return f->exact && rule->cfa_reg != PP_REG_SP && rule->cfa_reg != PP_REG_FP &&
+           rule->cfa_reg != PP_REG_BX;
+}
+
 PP_COLD_PATH static pp_reason apply_big(pp_frame *f, const pp_rule *rule)
 {
     uintptr_t base = 0;
@@ -134,8 +145,13 @@ PP_COLD_PATH static pp_reason apply_big(pp_frame *f, const pp_rule *rule)
         is_kept && !returns_to_bx(f) ? NOT_KNOWN : recover(f, &rule->ra, PP_REG_RA, cfa, &pc);
     found fp_found = recover(f, &rule->fp, PP_REG_FP, cfa, &fp);
     found bx_found = recover(f, &rule->bx, PP_REG_BX, cfa, &bx);
+    pp_reason why = pc_found == NOT_KNOWN ? PP_RETURN_REGISTER : PP_RETURN_UNREADABLE;
+    if (may_tell_of_another(f, rule) &&
+        (pc_found != FOUND || !may_return_to(f, pp_return_address(pc)))) {
+        return leave_without_rule(f, why);
+    }
     if (pc_found != FOUND) {
-        return pc_found == NOT_KNOWN ? PP_RETURN_REGISTER : PP_RETURN_UNREADABLE;
+        return why;
     }
     if ((fp_found == UNREADABLE && rule->fp.kind == PP_WHERE_CFA) ||
         (bx_found == UNREADABLE && rule->bx.kind == PP_WHERE_CFA)) {

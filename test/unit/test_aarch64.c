@@ -441,6 +441,50 @@ static void a_function_may_keep_its_return_address_in_another_register(void **st
     assert_int_equal(walk.stop, PP_STOP_BAD_READ);
 }
 
+/* As glibc's __longjmp, whose CFI is of the frame in the jmp_buf. */
+__asm__(".text\n"
+        ".p2align 4\n"
+        ".type jumps_far, %function\n"
+        "jumps_far:\n"
+        "    .cfi_startproc\n"
+        "    nop\n"
+        "    .cfi_def_cfa x0, 0\n"
+        "    .cfi_offset x29, 80\n"
+        "    .cfi_offset x30, 88\n"
+        "    ldp x29, x4, [x0, #80]\n"
+        "    br x4\n"
+        "    .cfi_endproc\n"
+        "    .size jumps_far, . - jumps_far\n");
+__attribute__((visibility("hidden"))) void jumps_far(void);
+
+static void what_cfi_tells_of_the_frame_to_jump_to_is_not_the_caller(void **state)
+{
+    (void)state;
+    enum { LINK = 88 / sizeof(uintptr_t), WORDS = 12 };
+    static uintptr_t elsewhere[WORDS];
+    uintptr_t on_stack[WORDS] = {0};
+    static pp_walk_space space;
+    static ucontext_t context;
+    uintptr_t pcs[8];
+    const uintptr_t caller = (uintptr_t)__builtin_return_address(0);
+    elsewhere[LINK] = on_stack[LINK] = UINT64_C(0x123456789abc); /* encrypted */
+    pp_modules_init();
+    pp_modules_refresh();
+    for (uintptr_t place = 0; place <= 4; place += 4) {
+        for (int turn = 0; turn < 4; turn++) { /* each rule from the cache, too */
+            pp_walk walk = {.pcs = pcs, .space = &space, .capacity = 2};
+            context.uc_mcontext.pc = (uintptr_t)jumps_far + place;
+            context.uc_mcontext.sp = (uintptr_t)on_stack & ~(uintptr_t)15;
+            context.uc_mcontext.regs[30] = caller;
+            context.uc_mcontext.regs[0] = (uintptr_t)(turn % 2 != 0 ? elsewhere : on_stack);
+            pp_walk_from_context(&context, &walk);
+            assert_int_equal(walk.depth, 2);
+            assert_int_equal(pcs[1], caller);
+            assert_true(walk.guessed);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -460,6 +504,7 @@ int main(void)
         cmocka_unit_test(callers_are_found_to_the_end),
         cmocka_unit_test(what_is_written_after_a_landing_holds_at_it),
         cmocka_unit_test(a_function_may_keep_its_return_address_in_another_register),
+        cmocka_unit_test(what_cfi_tells_of_the_frame_to_jump_to_is_not_the_caller),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
