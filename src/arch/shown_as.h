@@ -52,4 +52,11 @@ static inline uintptr_t pp_row_address(const int32_t *distance)
 #define PP_NOT_SHOWN(function)       __asm__(PP_TABLE_ROW("pp_shown_as", #function " - .", "0"))
 #define PP_OWN_WORK(function)        __asm__(PP_TABLE_ROW("pp_own_work", #function " - .", "0"))
 
+/* For such a function that is static: a compiler that optimizes more than usual would call a copy with another name. */
+#ifdef __clang__
+#define PP_ONLY_UNDER_ITS_NAME __attribute__((noinline, used))
+#else
+#define PP_ONLY_UNDER_ITS_NAME __attribute__((noinline, noclone, used))
+#endif
+
 #endif

@@ -70,7 +70,7 @@ static void pass_on(pp_gzip *gzip)
 }
 
 /* A function of its own, because only deflate is the library's own work, not the inner writer. */
-__attribute__((noinline)) static int run_deflate(pp_gzip *gzip, int flush)
+PP_ONLY_UNDER_ITS_NAME static int run_deflate(pp_gzip *gzip, int flush)
 {
     int status = deflate(&gzip->stream, flush);
     __asm__ volatile(""); /* no tail call: deflate's caller must be a frame of this library */

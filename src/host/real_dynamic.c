@@ -72,7 +72,7 @@ static void *find_in_load_order(const char *name, const char *version)
 
 /* Before glibc 2.34 dlsym allocates in each thread once, and for the message that a name is not
  * there. */
-static void *ask_loader(const char *name, const char *version)
+PP_ONLY_UNDER_ITS_NAME static void *ask_loader(const char *name, const char *version)
 {
     bool begins = pp_own_work_join(PP_FRAME_TOP());
     void *found = version != NULL ? pp_real_next_version(name, version) : dlsym(RTLD_NEXT, name);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# test_installed_objects.sh: what a program is linked to or loads takes nothing from it. No installed archive defines a
+# test_installed_objects.sh: what a program is linked to or loads takes nothing from it. No installed archive or library defines a
 # global name of another kind than pprof_*, pp_* and the hooks (tools/zones/exports.allow). Every installed library, and
 # every object of the archives, says that it may run with CET (x86); and whatever address a pointer of a library may have,
 # begins with endbr64.
@@ -24,6 +24,10 @@ for archive in $archives; do
     nm -g --defined-only "$archive" 2>/dev/null | awk 'NF == 3 && $3 !~ /^(pprof_|pp_|_[.]stapsdt[.]base$)/ {
         sub(/@.*/, "", $3); sub(/^__wrap_/, "", $3); print $3 }' | sort -u >names
     expect_equal "names that $archive takes from programs" "" "$(grep -vxFf hooks names | tr '\n' ' ')"
+done
+for object in $objects; do
+    nm -gD --defined-only "$object" | awk '$NF !~ /^pprof_/ { sub(/@.*/, "", $NF); print $NF }' | sort -u >names
+    expect_equal "names that $object takes from programs" "" "$(grep -vxFf hooks names | tr '\n' ' ')"
 done
 
 cat >program.c <<'C'

@@ -97,7 +97,7 @@ static bool may_try(const pp_wait_call *call)
 
 /* Calls the try function in a frame of its own, which is marked as libpprof's work: the program has
  * not called that function. */
-__attribute__((noinline)) static long try_real(const pp_wait_call *call)
+PP_ONLY_UNDER_ITS_NAME static long try_real(const pp_wait_call *call)
 {
     long result = call->hook->try(call->argument[0], call->argument[1], 0, 0);
     __asm__ volatile(""); /* no tail call */
