@@ -21,6 +21,7 @@ with_tags() {
         env QEMU_SET_ENV="$tunable,LD_PRELOAD=$library" LIBPPROF="$options" "$SRC/tools/port" aarch64 run "$@"
     fi
 }
+[ "$(uname -m)" = aarch64 ] || ROOT_FOLDER=$("$SRC/tools/port" aarch64 folder) # of libc and its loader
 if [ "$(uname -m)" = aarch64 ]; then
     grep -qw mte /proc/cpuinfo || skip "the processor has no tags"
     GLIBC_TUNABLES=glibc.mem.tagging=3 ls >ls.out || skip "programs with a tagged heap do not run here"
