@@ -618,20 +618,15 @@ static bool was_on_no_stack(const pp_frame *f, uintptr_t pc)
 
 pp_reason pp_frame_leave(pp_frame *f)
 {
-    /* A caller's frame is above its callee's. A leaf may have left its frame already (longjmp). */
     const bool was_exact = f->exact;
     const uintptr_t sp = f->sp;
     const uintptr_t pc = f->pc;
     uintptr_t cfa = 0;
     uint64_t entry = pp_rule_cache_lookup(pp_frame_instruction(f), f->generation);
-    if (fast_cfa(f, entry, &cfa)) {
-        pp_reason v = step_fast(f, entry, cfa);
-        return v == PP_GO_ON && (was_exact ? f->sp < sp : f->sp <= sp) ? PP_NOT_ABOVE : v;
-    }
-    pp_reason v = step_slowly(f, entry);
-    if (v != PP_GO_ON || f->exact || f->sp > sp ||
-        (f->sp == sp && (was_exact || was_on_no_stack(f, pc)))) {
-        return v;
-    }
-    return PP_NOT_ABOVE;
+    bool fast = fast_cfa(f, entry, &cfa);
+    pp_reason v = fast ? step_fast(f, entry, cfa) : step_slowly(f, entry);
+    /* A caller's frame is above its callee's. A leaf may have left its frame already (longjmp). */
+    bool is_above =
+        f->sp > sp || f->exact || (f->sp == sp && (was_exact || (!fast && was_on_no_stack(f, pc))));
+    return v == PP_GO_ON && !is_above ? PP_NOT_ABOVE : v;
 }

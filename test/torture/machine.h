@@ -9,21 +9,19 @@
 
 #include "arch/calls.h"
 #include "arch/registers.h"
+#include "arch/tracee.h"
 
-#include <elf.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/ptrace.h>
 #include <sys/types.h>
-#include <sys/uio.h>
-#include <sys/user.h>
 
 #if defined(__x86_64__)
 
-/* At the entry of a system call: another number; -1: none is made. */
-static inline void machine_change_call(pid_t tid, long number)
+/* Leaves out the system call at whose entry the thread is. */
+static inline void machine_leave_out(pid_t tid)
 {
-    ptrace(PTRACE_POKEUSER, tid, offsetof(struct user_regs_struct, orig_rax), number);
+    ptrace(PTRACE_POKEUSER, tid, offsetof(struct user_regs_struct, orig_rax), -1L);
 }
 
 static inline void machine_change_first_argument(pid_t tid, uint64_t value)
@@ -58,23 +56,18 @@ static inline uintptr_t machine_word_of_call(const uint8_t *begin, const uint8_t
 
 #elif defined(__aarch64__)
 
-enum { MACHINE_SYSTEM_CALL_SET = 0x404 /* NT_ARM_SYSTEM_CALL */, MACHINE_LINK_REGISTER = 30 };
-
-static inline void machine_change_call(pid_t tid, long number)
+static inline void machine_leave_out(pid_t tid)
 {
-    int call = (int)number;
-    struct iovec set = {&call, sizeof call};
-    ptrace(PTRACE_SETREGSET, tid, MACHINE_SYSTEM_CALL_SET, &set);
+    pp_tracee_leave_out(tid);
 }
 
 /* x0 is the first argument, and the result. */
 static inline void machine_change_first_argument(pid_t tid, uint64_t value)
 {
-    struct user_regs_struct general;
-    struct iovec set = {&general, sizeof general};
-    if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &set) == 0) {
+    pp_tracee_general general;
+    if (pp_tracee_get_general(tid, &general)) {
         general.regs[0] = value;
-        ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &set);
+        pp_tracee_set_general(tid, &general);
     }
 }
 
@@ -90,11 +83,8 @@ static inline uintptr_t machine_stripped(uintptr_t address)
 
 static inline uintptr_t machine_link(pid_t tid)
 {
-    struct user_regs_struct general;
-    struct iovec set = {&general, sizeof general};
-    return ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &set) == 0
-               ? machine_stripped(general.regs[MACHINE_LINK_REGISTER])
-               : 0;
+    pp_tracee_general general;
+    return pp_tracee_get_general(tid, &general) ? machine_stripped(general.regs[PP_REG_RA]) : 0;
 }
 
 /* adrp m, page; ldr n, [m, offset]; blr n; other instructions may be between. Registers that were loaded for an earlier

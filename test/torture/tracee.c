@@ -214,7 +214,7 @@ static void fail_call(task *t)
     }
     t->fails = true;
     if (!errors_after(number)) {
-        machine_change_call(t->tid, -1);
+        machine_leave_out(t->tid);
     }
 }
 
