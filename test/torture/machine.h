@@ -9,7 +9,6 @@
 
 #include "arch/calls.h"
 #include "arch/registers.h"
-#include "arch/tracee.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,6 +16,8 @@
 #include <sys/types.h>
 
 #if defined(__x86_64__)
+
+#include <sys/user.h>
 
 /* Leaves out the system call at whose entry the thread is. */
 static inline void machine_leave_out(pid_t tid)
@@ -55,6 +56,8 @@ static inline uintptr_t machine_word_of_call(const uint8_t *begin, const uint8_t
 }
 
 #elif defined(__aarch64__)
+
+#include "arch/tracee.h"
 
 static inline void machine_leave_out(pid_t tid)
 {
